@@ -1,0 +1,150 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { type CustomTransportStrategy, type MessageHandler, Server } from '@nestjs/microservices';
+import { headers, type Msg, type NatsConnection, type Subscription } from 'nats';
+import { lastValueFrom } from 'rxjs';
+import { ENV, type Env } from '../config/env.js';
+import { NODE_ID, PRODUCT_VERSION } from '../config/node-identity.js';
+import { writeJson } from '../db/json-text.js';
+import { Answer } from '../doors/answer.js';
+import { BUS_TRANSPORT } from '../doors/verb.decorator.js';
+import type { VerbDeclaration } from '../doors/verb.js';
+import { refusalOf } from '../doors/refusal-of.js';
+import type { Refusal } from '../errors/refusal.js';
+import { BusConnections } from './bus-connections.js';
+import { BusRequest } from './bus-request.js';
+import { EndpointStats, type EndpointDescription } from './service-description.js';
+import { ServiceResponder } from './service-responder.js';
+import { Subjects } from './subjects.js';
+
+/** Nodes share the work of both planes in this queue group (chapter 8). */
+const NODE_QUEUE = 'nexus';
+
+/** The service each bus plane is announced as. */
+const SERVICES = {
+  executor: { name: 'nexus-executor', description: 'Executors announce, claim and commit here' },
+  member: { name: 'nexus-member', description: 'Members call here' },
+} as const;
+
+/**
+ * The NATS door: a Nest transport that serves every verb with a bus plane on its own subject, and answers the
+ * services protocol for them. A message whose answer may not go where it asks is dropped, before anything is executed.
+ */
+@Injectable()
+export class BusStrategy extends Server implements CustomTransportStrategy {
+  override readonly transportId = BUS_TRANSPORT;
+  private readonly subjects: Subjects;
+  private readonly stats = new Map<string, EndpointStats>();
+  private readonly subscriptions: Subscription[] = [];
+  private readonly responders: ServiceResponder[] = [];
+  private readonly inFlight = new Set<Promise<void>>();
+  private dropped = 0;
+
+  constructor(
+    @Inject(ENV) env: Env,
+    private readonly connections: BusConnections,
+  ) {
+    super();
+    this.subjects = new Subjects(env.NEXUS_BUS_PREFIX);
+  }
+
+  /** Requests dropped because their reply subject was not the speaker's own inbox. */
+  get droppedRequests(): number {
+    return this.dropped;
+  }
+
+  get requestsInFlight(): number {
+    return this.inFlight.size;
+  }
+
+  /** Two handlers of one verb would answer by chance: refused at the start. */
+  override addHandler(pattern: unknown, callback: MessageHandler, isEventHandler?: boolean, extras?: Record<string, unknown>): void {
+    if (this.messageHandlers.has(this.normalizePattern(pattern as string))) {
+      throw new Error(`Two handlers serve the bus verb ${String(pattern)}`);
+    }
+    super.addHandler(pattern, callback, isEventHandler, extras);
+  }
+
+  /** Serves as soon as the bus is reached; a node starts without it. */
+  listen(started: (fault?: unknown) => void): void {
+    this.connections.serving.onOpen((connection) => this.serve(connection));
+    started();
+  }
+
+  /** Stops hearing, then waits for the requests under way. */
+  async close(): Promise<void> {
+    for (const responder of this.responders.splice(0)) responder.stop();
+    await Promise.allSettled(this.subscriptions.splice(0).map((subscription) => subscription.drain()));
+    await Promise.allSettled(this.inFlight);
+    await this.connections.close();
+  }
+
+  on(): never {
+    throw new Error('The bus strategy has no client events; listen to BusConnections');
+  }
+
+  unwrap<T>(): T {
+    return this.connections.serving.current as T;
+  }
+
+  private serve(connection: NatsConnection): void {
+    const endpoints = { executor: [] as EndpointDescription[], member: [] as EndpointDescription[] };
+    for (const handler of this.messageHandlers.values()) {
+      const { verb } = handler.extras as { verb: VerbDeclaration & { bus: 'executor' | 'member' } };
+      const subject = verb.bus === 'executor' ? this.subjects.executorVerb(verb.name) : this.subjects.memberVerb(verb.name);
+      const stats = new EndpointStats();
+      this.stats.set(verb.name, stats);
+      endpoints[verb.bus].push({ name: verb.name, subject, queue_group: NODE_QUEUE, metadata: { description: verb.summary } });
+      const callback = (fault: Error | null, message: Msg): void => {
+        if (!fault) this.take(handler, message, stats);
+      };
+      this.subscriptions.push(connection.subscribe(subject, { queue: NODE_QUEUE, callback }));
+    }
+    for (const plane of ['executor', 'member'] as const) {
+      if (endpoints[plane].length === 0) continue;
+      const responder = new ServiceResponder(
+        { ...SERVICES[plane], id: NODE_ID, version: PRODUCT_VERSION, metadata: {}, endpoints: endpoints[plane] },
+        this.stats,
+      );
+      responder.start(connection);
+      this.responders.push(responder);
+    }
+  }
+
+  private take(handler: MessageHandler, message: Msg, stats: EndpointStats): void {
+    const speaker = this.subjects.speaker(message.subject);
+    if (!speaker || !message.reply?.startsWith(`${speaker.inbox}.`)) {
+      this.dropped += 1;
+      return;
+    }
+    const started = process.hrtime.bigint();
+    const work = this.answer(handler, new BusRequest(message, speaker), message).then((error) => {
+      stats.count(Number(process.hrtime.bigint() - started), error);
+      this.inFlight.delete(work);
+    });
+    this.inFlight.add(work);
+  }
+
+  /** Answers one request; resolves with the code it was refused with, if it was. */
+  private async answer(handler: MessageHandler, request: BusRequest, message: Msg): Promise<string | undefined> {
+    try {
+      request.read();
+      const result: unknown = await lastValueFrom(this.transformToObservable(await handler(request.body.value, request)), {
+        defaultValue: undefined,
+      });
+      message.respond(writeJson(result instanceof Answer ? result.body : (result ?? {})));
+      return undefined;
+    } catch (fault) {
+      const { refusal } = refusalOf(fault, request.id);
+      respondRefusal(message, refusal);
+      return refusal.code;
+    }
+  }
+}
+
+function respondRefusal(message: Msg, refusal: Refusal): void {
+  const head = headers();
+  head.set('Nats-Service-Error', refusal.code);
+  head.set('Nats-Service-Error-Code', String(refusal.status));
+  if (refusal.retryAfterSeconds !== undefined) head.set('Retry-After', String(refusal.retryAfterSeconds));
+  message.respond(JSON.stringify(refusal.envelope), { headers: head });
+}

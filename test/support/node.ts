@@ -1,0 +1,107 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { v7 } from 'uuid';
+import { BusConnections } from '../../src/bus/bus-connections.js';
+import { type Env, readEnv } from '../../src/config/env.js';
+import { createNode } from '../../src/create-node.js';
+import { Database } from '../../src/db/database.js';
+import { createDatabase, dropDatabase, SERVERS } from './database.js';
+
+export interface HttpAnswer {
+  readonly status: number;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads what it expects, and fails where it is not
+  readonly body: any;
+  readonly text: string;
+  readonly headers: Record<string, string | string[] | number | undefined>;
+}
+
+export interface HttpRequest {
+  readonly token?: string | undefined;
+  /** An object is sent as JSON, a string as it is. */
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** A real node in this process: real database, real bus, both doors. */
+export class TestNode {
+  private constructor(
+    readonly app: NestFastifyApplication,
+    readonly env: Env,
+    readonly home: string,
+    private readonly disposable: string | undefined,
+  ) {}
+
+  /** Starts one on a database of its own, or on that of `beside` as a second node. */
+  static async start(settings: NodeJS.ProcessEnv = {}, beside?: TestNode): Promise<TestNode> {
+    const databaseUrl = beside?.env.DATABASE_URL ?? (await createDatabase());
+    const home = beside?.home ?? (await mkdtemp(join(tmpdir(), 'nexus-home-')));
+    const env = readEnv({
+      DATABASE_URL: databaseUrl,
+      DATABASE_POOL_MAX: '8',
+      NATS_URL: SERVERS.nats,
+      // every database has its own subjects, so that test files can share one nats-server
+      NEXUS_BUS_PREFIX: beside?.env.NEXUS_BUS_PREFIX ?? `t${v7().replaceAll('-', '')}`,
+      NEXUS_HOME: home,
+      NEXUS_HTTP_PORT: '0',
+      LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+      ...settings,
+    });
+    const app = await createNode(env);
+    await app.startAllMicroservices();
+    await app.listen(0, '127.0.0.1');
+    const node = new TestNode(app, env, home, beside ? undefined : databaseUrl);
+    await node.busIsUp();
+    return node;
+  }
+
+  get db(): Database {
+    return this.app.get(Database);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.app.getHttpServer().address() as { port: number }).port}`;
+  }
+
+  /** A request through the whole REST door, without a socket. */
+  async http(method: string, path: string, { token, body, headers = {} }: HttpRequest = {}): Promise<HttpAnswer> {
+    const answer = await this.app.inject({
+      method: method as 'GET',
+      url: path,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+    });
+    const text = answer.body;
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(text);
+    } catch {
+      parsed = undefined;
+    }
+    return { status: answer.statusCode, body: parsed, text, headers: answer.headers };
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+    if (this.disposable !== undefined) {
+      await dropDatabase(this.disposable);
+      await rm(this.home, { recursive: true, force: true });
+    }
+  }
+
+  private async busIsUp(): Promise<void> {
+    const bus = this.app.get(BusConnections);
+    const connections = await Promise.all(
+      [bus.serving, bus.nodes].map(
+        (connection) => new Promise<import('nats').NatsConnection>((resolve) => connection.onOpen(resolve)),
+      ),
+    );
+    // what was subscribed is known to the server
+    await Promise.all(connections.map((connection) => connection.flush()));
+  }
+}
