@@ -24,7 +24,12 @@ export class Announcements0002 implements MigrationInterface {
         max_in_flight integer not null,
         -- lower-cased words of names and descriptions, for discovery's q
         search_text text not null,
-        announced_at timestamptz not null default now()
+        announced_at timestamptz not null default now(),
+        -- what the row weighs on a page of discovery, known without reading the texts
+        whole_bytes integer not null generated always as (
+          octet_length(tools::text) + octet_length(environment::text) + octet_length(documents::text)) stored,
+        summary_bytes integer not null generated always as (
+          octet_length(tools_summary::text) + octet_length(environment::text) + octet_length(documents::text)) stored
       );
       create index announcements_tool_names on announcements using gin (tool_names);
     `);

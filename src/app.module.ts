@@ -1,5 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE } from '@nestjs/core';
+import { AnnouncementModule } from './announcement/announcement.module.js';
+import { AssemblyModule } from './assembly/assembly.module.js';
 import { BusModule } from './bus/bus.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Env } from './config/env.js';
@@ -7,6 +9,7 @@ import { DbModule } from './db/db.module.js';
 import { AnswerInterceptor } from './doors/answer.js';
 import { AssignmentScopeGuard } from './doors/assignment-scope.guard.js';
 import { CredentialReadinessGuard } from './doors/credential-readiness.guard.js';
+import { DiscoveryModule } from './discovery/discovery.module.js';
 import { DoorsModule } from './doors/doors.module.js';
 import { PlaneGuard } from './doors/plane.guard.js';
 import { RateGuard } from './doors/rate.guard.js';
@@ -21,7 +24,17 @@ export class AppModule {
   static of(env: Env): DynamicModule {
     return {
       module: AppModule,
-      imports: [ConfigModule.of(env), DbModule.forRoot(), BusModule, DoorsModule, HealthModule, IdentityModule],
+      imports: [
+        ConfigModule.of(env),
+        DbModule.forRoot(),
+        BusModule,
+        DoorsModule,
+        HealthModule,
+        IdentityModule,
+        AnnouncementModule,
+        DiscoveryModule,
+        AssemblyModule,
+      ],
       providers: [
         { provide: APP_GUARD, useClass: PlaneGuard },
         { provide: APP_GUARD, useClass: CredentialReadinessGuard },

@@ -5,7 +5,8 @@ import { migrate } from './db/migrate.js';
 /** Starts a node: settings, schema, both doors; SIGTERM and SIGINT drain and stop it. */
 async function main(): Promise<void> {
   const env = readEnv();
-  if (env.DATABASE_URL === undefined) throw new Error('Settings: DATABASE_URL is required (npm start provides one)');
+  if (env.DATABASE_URL === undefined)
+    throw new Error('Settings: DATABASE_URL is required (npm start provides one)');
   await migrate(env.DATABASE_URL);
   const app = await createNode(env);
   app.enableShutdownHooks();

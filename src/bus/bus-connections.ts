@@ -112,7 +112,8 @@ export class BusConnection {
     for await (const status of connection.status()) {
       if (status.type === Events.Disconnect) this.setUp(false);
       else if (status.type === Events.Reconnect) this.setUp(true);
-      else if (status.type === Events.Error) this.log.error({ fault: String(status.data), ...status.permissionContext });
+      else if (status.type === Events.Error)
+        this.log.error({ fault: String(status.data), ...status.permissionContext });
     }
   }
 

@@ -57,7 +57,12 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
   }
 
   /** Two handlers of one verb would answer by chance: refused at the start. */
-  override addHandler(pattern: unknown, callback: MessageHandler, isEventHandler?: boolean, extras?: Record<string, unknown>): void {
+  override addHandler(
+    pattern: unknown,
+    callback: MessageHandler,
+    isEventHandler?: boolean,
+    extras?: Record<string, unknown>,
+  ): void {
     if (this.messageHandlers.has(this.normalizePattern(pattern as string))) {
       throw new Error(`Two handlers serve the bus verb ${String(pattern)}`);
     }
@@ -90,10 +95,16 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
     const endpoints = { executor: [] as EndpointDescription[], member: [] as EndpointDescription[] };
     for (const handler of this.messageHandlers.values()) {
       const { verb } = handler.extras as { verb: VerbDeclaration & { bus: 'executor' | 'member' } };
-      const subject = verb.bus === 'executor' ? this.subjects.executorVerb(verb.name) : this.subjects.memberVerb(verb.name);
+      const subject =
+        verb.bus === 'executor' ? this.subjects.executorVerb(verb.name) : this.subjects.memberVerb(verb.name);
       const stats = new EndpointStats();
       this.stats.set(verb.name, stats);
-      endpoints[verb.bus].push({ name: verb.name, subject, queue_group: NODE_QUEUE, metadata: { description: verb.summary } });
+      endpoints[verb.bus].push({
+        name: verb.name,
+        subject,
+        queue_group: NODE_QUEUE,
+        metadata: { description: verb.summary },
+      });
       const callback = (fault: Error | null, message: Msg): void => {
         if (!fault) this.take(handler, message, stats);
       };
@@ -102,7 +113,13 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
     for (const plane of ['executor', 'member'] as const) {
       if (endpoints[plane].length === 0) continue;
       const responder = new ServiceResponder(
-        { ...SERVICES[plane], id: NODE_ID, version: PRODUCT_VERSION, metadata: {}, endpoints: endpoints[plane] },
+        {
+          ...SERVICES[plane],
+          id: NODE_ID,
+          version: PRODUCT_VERSION,
+          metadata: {},
+          endpoints: endpoints[plane],
+        },
         this.stats,
       );
       responder.start(connection);
@@ -125,12 +142,19 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
   }
 
   /** Answers one request; resolves with the code it was refused with, if it was. */
-  private async answer(handler: MessageHandler, request: BusRequest, message: Msg): Promise<string | undefined> {
+  private async answer(
+    handler: MessageHandler,
+    request: BusRequest,
+    message: Msg,
+  ): Promise<string | undefined> {
     try {
       request.read();
-      const result: unknown = await lastValueFrom(this.transformToObservable(await handler(request.body.value, request)), {
-        defaultValue: undefined,
-      });
+      const result: unknown = await lastValueFrom(
+        this.transformToObservable(await handler(request.body.value, request)),
+        {
+          defaultValue: undefined,
+        },
+      );
       message.respond(writeJson(result instanceof Answer ? result.body : (result ?? {})));
       return undefined;
     } catch (fault) {

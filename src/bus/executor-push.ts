@@ -5,7 +5,13 @@ import { Subjects } from './subjects.js';
 
 /** What is pushed to an executor (chapter 6). It only brings a read forward: a lost push loses nothing. */
 export type WorkPush =
-  | { readonly event: 'work_available'; run_public_id: string; task_key: string; kind: string; tool_name: string }
+  | {
+      readonly event: 'work_available';
+      run_public_id: string;
+      task_key: string;
+      kind: string;
+      tool_name: string;
+    }
   | { readonly event: 'work_canceled'; run_public_id: string; task_key: string };
 
 /** Pushes work to executors over the bus, each at its current epoch. */

@@ -24,7 +24,15 @@ export interface NodeTopics {
 
 type Topic = keyof NodeTopics;
 
-const TOPICS = ['credential', 'executor', 'member', 'task', 'run', 'progress', 'presence'] as const satisfies Topic[];
+const TOPICS = [
+  'credential',
+  'executor',
+  'member',
+  'task',
+  'run',
+  'progress',
+  'presence',
+] as const satisfies Topic[];
 
 /**
  * Events among nodes: whoever listens here hears this node's own at once and the others' over the bus. An event

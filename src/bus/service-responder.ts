@@ -24,7 +24,8 @@ export class ServiceResponder {
     for (const verb of VERBS) {
       for (const subject of [`$SRV.${verb}`, `$SRV.${verb}.${name}`, `$SRV.${verb}.${name}.${id}`]) {
         const callback = (fault: Error | null, message: Msg): void => {
-          if (!fault && message.reply?.startsWith('_INBOX.')) message.respond(JSON.stringify(this.answer(verb)));
+          if (!fault && message.reply?.startsWith('_INBOX.'))
+            message.respond(JSON.stringify(this.answer(verb)));
         };
         this.subscriptions.push(connection.subscribe(subject, { callback }));
       }
@@ -39,7 +40,8 @@ export class ServiceResponder {
     const { name, id, version, metadata, description, endpoints } = this.description;
     const identity = { name, id, version, metadata };
     if (verb === 'PING') return { type: 'io.nats.micro.v1.ping_response', ...identity };
-    if (verb === 'INFO') return { type: 'io.nats.micro.v1.info_response', ...identity, description, endpoints };
+    if (verb === 'INFO')
+      return { type: 'io.nats.micro.v1.info_response', ...identity, description, endpoints };
     return {
       type: 'io.nats.micro.v1.stats_response',
       ...identity,

@@ -23,7 +23,10 @@ export class Subjects {
   }
 
   /** What a registration tells an executor: prefixes, the inbox's without the trailing dot. */
-  forExecutor(executorId: string, epoch: number): { executor: string; work: string; tool: string; inbox_prefix: string } {
+  forExecutor(
+    executorId: string,
+    epoch: number,
+  ): { executor: string; work: string; tool: string; inbox_prefix: string } {
     const address = `${executorId}.${epoch}`;
     return {
       executor: `${this.prefix}.executor.${address}`,

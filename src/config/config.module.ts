@@ -5,6 +5,11 @@ import { ENV, type Env } from './env.js';
 @Module({})
 export class ConfigModule {
   static of(env: Env): DynamicModule {
-    return { module: ConfigModule, global: true, providers: [{ provide: ENV, useValue: env }], exports: [ENV] };
+    return {
+      module: ConfigModule,
+      global: true,
+      providers: [{ provide: ENV, useValue: env }],
+      exports: [ENV],
+    };
   }
 }

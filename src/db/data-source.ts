@@ -2,7 +2,10 @@ import type { DataSourceOptions } from 'typeorm';
 import { migrations } from '../../migrations/index.js';
 
 /** How TypeORM reaches PostgreSQL; the node, the migrate command and the tests all use this. */
-export function dataSourceOptions(url: string, poolMax: number): DataSourceOptions & { migrations: typeof migrations } {
+export function dataSourceOptions(
+  url: string,
+  poolMax: number,
+): DataSourceOptions & { migrations: typeof migrations } {
   return {
     type: 'postgres',
     url,

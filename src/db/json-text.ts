@@ -23,7 +23,8 @@ export function jsonColumn(text: string | null): JsonText | undefined {
 export function writeJson(value: unknown): string {
   if (value instanceof JsonText) return value.text;
   if (Array.isArray(value)) return `[${value.map((element) => writeJson(element ?? null)).join(',')}]`;
-  if (value === null || typeof value !== 'object' || value instanceof Date) return JSON.stringify(value) ?? 'null';
+  if (value === null || typeof value !== 'object' || value instanceof Date)
+    return JSON.stringify(value) ?? 'null';
   let members = '';
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];

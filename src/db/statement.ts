@@ -11,7 +11,10 @@ export interface Statement<Params extends readonly unknown[], Row> {
 const names = new Set<string>();
 
 /** Declares a prepared statement. Throws when the name is taken, since PostgreSQL would run the other text. */
-export function statement<Params extends readonly unknown[], Row>(name: string, text: string): Statement<Params, Row> {
+export function statement<Params extends readonly unknown[], Row>(
+  name: string,
+  text: string,
+): Statement<Params, Row> {
   if (names.has(name)) throw new Error(`Two statements are named ${name}`);
   names.add(name);
   return { name, text };

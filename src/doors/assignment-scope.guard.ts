@@ -19,7 +19,11 @@ export class AssignmentScopeGuard implements CanActivate {
     if (addresses === undefined) return true;
     const { caller } = calledOf(context);
     const executorId = inputOf(context).field(addresses);
-    if (caller?.plane !== 'member' || !isUuid(executorId) || !(await this.authenticator.isEligible(executorId, caller))) {
+    if (
+      caller?.plane !== 'member' ||
+      !isUuid(executorId) ||
+      !(await this.authenticator.isEligible(executorId, caller))
+    ) {
       throw refuse('not_found');
     }
     return true;

@@ -44,7 +44,9 @@ export interface Called {
 
 /** The transport's own request of an execution context: Fastify's, or the bus request. */
 export function calledOf(context: ExecutionContext): Called {
-  return context.getType() === 'http' ? context.switchToHttp().getRequest<Called>() : context.switchToRpc().getContext<Called>();
+  return context.getType() === 'http'
+    ? context.switchToHttp().getRequest<Called>()
+    : context.switchToRpc().getContext<Called>();
 }
 
 /** Injects the authenticated caller. The type follows from the verb's plane, which the guard has proven. */

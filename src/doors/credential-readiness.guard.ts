@@ -12,7 +12,8 @@ export class CredentialReadinessGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (verbOf(context).plane !== 'executor_transport') return true;
     const { caller } = calledOf(context);
-    if (caller?.plane !== 'executor_transport' || !(await this.authenticator.isCurrent(caller))) throw refuse('unauthorized');
+    if (caller?.plane !== 'executor_transport' || !(await this.authenticator.isCurrent(caller)))
+      throw refuse('unauthorized');
     return true;
   }
 }

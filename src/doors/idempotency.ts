@@ -24,7 +24,10 @@ const store = statement<[principal: string, key: Buffer, status: number, answer:
   `update idempotency_keys set status = $3, sealed_answer = $4 where principal_id = $1 and key_sha256 = $2`,
 );
 
-const read = statement<[principal: string, key: Buffer], { request_sha256: Buffer; status: number; sealed_answer: Buffer }>(
+const read = statement<
+  [principal: string, key: Buffer],
+  { request_sha256: Buffer; status: number; sealed_answer: Buffer }
+>(
   'idempotency_read',
   `select request_sha256, status, sealed_answer from idempotency_keys where principal_id = $1 and key_sha256 = $2`,
 );

@@ -63,10 +63,14 @@ export function inputOf(context: ExecutionContext): VerbInput {
 }
 
 /** Injects the call's input. */
-export const Input = createParamDecorator((_: unknown, context: ExecutionContext): VerbInput => inputOf(context));
+export const Input = createParamDecorator((_: unknown, context: ExecutionContext): VerbInput =>
+  inputOf(context),
+);
 
 /** Injects the body as a DTO, which the validation pipe checks by its class. */
-export const Fields = createParamDecorator((_: unknown, context: ExecutionContext) => inputOf(context).body.object);
+export const Fields = createParamDecorator(
+  (_: unknown, context: ExecutionContext) => inputOf(context).body.object,
+);
 
 /** A string field that must be there. Throws `parameter_missing`, or `parameter_invalid` for another type. */
 export function requiredText(input: VerbInput, name: string): string {

@@ -51,6 +51,11 @@ export function mountDocument(app: INestApplication): void {
   SwaggerModule.setup('docs', app, () => openApiDocument(app), {
     jsonDocumentUrl: 'docs/json',
     customSiteTitle: 'Nexus API',
-    swaggerOptions: { persistAuthorization: false, tryItOutEnabled: true, displayRequestDuration: true, tagsSorter: 'alpha' },
+    swaggerOptions: {
+      persistAuthorization: false,
+      tryItOutEnabled: true,
+      displayRequestDuration: true,
+      tagsSorter: 'alpha',
+    },
   });
 }

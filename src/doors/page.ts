@@ -12,13 +12,18 @@ export interface Pagination {
 }
 
 /** Reads `limit` (default 50, 1…200) and `after`. Throws `parameter_invalid` for anything else (chapter 3). */
-export function pageRequest<Key extends string | number>(input: VerbInput, isKey: (key: unknown) => key is Key): PageRequest<Key> {
+export function pageRequest<Key extends string | number>(
+  input: VerbInput,
+  isKey: (key: unknown) => key is Key,
+): PageRequest<Key> {
   return { limit: limitOf(input.field('limit')), after: cursorOf(input.field('after'), isKey) };
 }
 
 /** The pagination of a page whose last row has `last`, when there is more behind it. */
 export function paginationOf(last: string | number | undefined, more: boolean): Pagination {
-  return { next_after: more && last !== undefined ? Buffer.from(JSON.stringify(last)).toString('base64url') : null };
+  return {
+    next_after: more && last !== undefined ? Buffer.from(JSON.stringify(last)).toString('base64url') : null,
+  };
 }
 
 function limitOf(value: unknown): number {

@@ -45,12 +45,15 @@ export class PlaneGuard implements CanActivate {
 
 function proofOf(context: ExecutionContext): Proof {
   if (context.getType() !== 'http') return context.switchToRpc().getContext<Proof>();
-  const { headers, ip } = context.switchToHttp().getRequest<{ headers: { authorization?: string }; ip: string }>();
+  const { headers, ip } = context
+    .switchToHttp()
+    .getRequest<{ headers: { authorization?: string }; ip: string }>();
   return { authorization: headers.authorization, source: ip };
 }
 
 function isClaimed({ claimed }: Proof, caller: Caller): boolean {
   if (!claimed) return true;
-  if (caller.plane === 'executor_transport') return claimed.id === caller.executorId && claimed.epoch === caller.epoch;
+  if (caller.plane === 'executor_transport')
+    return claimed.id === caller.executorId && claimed.epoch === caller.epoch;
   return claimed.id === caller.credentialId;
 }

@@ -18,7 +18,8 @@ const CONNECTION_LOST = new Set([
   'ETIMEDOUT',
 ]);
 /** What pg says without a code when a connection is lost or can't be had in time. */
-const POOL_LOST = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after)/;
+const POOL_LOST =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after)/;
 
 /** Fastify's and Nest's own refusals, by status. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
@@ -37,7 +38,10 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 export function refusalOf(fault: unknown, requestId: string): { refusal: Refusal; unexpected: boolean } {
   if (fault instanceof Refusal) return { refusal: fault, unexpected: false };
   if (isLost(fault)) return { refusal: refuseUntil('unavailable', 1), unexpected: true };
-  const status = fault instanceof HttpException ? fault.getStatus() : (fault as { statusCode?: number } | null)?.statusCode;
+  const status =
+    fault instanceof HttpException
+      ? fault.getStatus()
+      : (fault as { statusCode?: number } | null)?.statusCode;
   const code = status === undefined ? undefined : BY_STATUS[status];
   if (code) return { refusal: refuse(code), unexpected: false };
   return { refusal: refuse('internal_error', `request ${requestId} failed`), unexpected: true };

@@ -11,10 +11,13 @@ export class RefusalFilter implements ExceptionFilter {
 
   catch(fault: unknown, host: ArgumentsHost): unknown {
     const http = host.getType() === 'http';
-    const requestId = http ? host.switchToHttp().getRequest<FastifyRequest>().id : host.switchToRpc().getContext<{ id: string }>().id;
+    const requestId = http
+      ? host.switchToHttp().getRequest<FastifyRequest>().id
+      : host.switchToRpc().getContext<{ id: string }>().id;
     const { refusal, unexpected } = refusalOf(fault, requestId);
     if (unexpected) {
-      const { message, stack } = fault instanceof Error ? fault : { message: String(fault), stack: undefined };
+      const { message, stack } =
+        fault instanceof Error ? fault : { message: String(fault), stack: undefined };
       this.log.error({ requestId, message, stack });
     }
     if (!http) return throwError(() => refusal);
@@ -26,6 +29,7 @@ export class RefusalFilter implements ExceptionFilter {
 function answerRefusal(reply: FastifyReply, refusal: Refusal): void {
   if (reply.sent) return;
   if (refusal.status === 401) void reply.header('WWW-Authenticate', 'Bearer realm="Nexus"');
-  if (refusal.retryAfterSeconds !== undefined) void reply.header('Retry-After', String(refusal.retryAfterSeconds));
+  if (refusal.retryAfterSeconds !== undefined)
+    void reply.header('Retry-After', String(refusal.retryAfterSeconds));
   void reply.status(refusal.status).send(refusal.envelope);
 }

@@ -32,11 +32,18 @@ interface ValidationFault {
 }
 
 function faultsOf(error: ValidationError, parent: string, inList: boolean): ValidationFault[] {
-  const path = inList ? `${parent}[${error.property}]` : parent === '' ? error.property : `${parent}.${error.property}`;
+  const path = inList
+    ? `${parent}[${error.property}]`
+    : parent === ''
+      ? error.property
+      : `${parent}.${error.property}`;
   const missing = error.value === undefined;
   const own = Object.values(error.constraints ?? {}).map((text) => {
     const rest = text.startsWith(error.property) ? text.slice(error.property.length) : ` ${text}`;
     return { path, missing, message: missing ? `${path} is required` : `${path}${rest}` };
   });
-  return [...own, ...(error.children ?? []).flatMap((child) => faultsOf(child, path, Array.isArray(error.value)))];
+  return [
+    ...own,
+    ...(error.children ?? []).flatMap((child) => faultsOf(child, path, Array.isArray(error.value))),
+  ];
 }

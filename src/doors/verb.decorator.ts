@@ -1,6 +1,20 @@
-import { applyDecorators, type ExecutionContext, RequestMapping, RequestMethod, SetMetadata } from '@nestjs/common';
+import {
+  applyDecorators,
+  type ExecutionContext,
+  RequestMapping,
+  RequestMethod,
+  SetMetadata,
+} from '@nestjs/common';
 import { MessagePattern } from '@nestjs/microservices';
-import { ApiBearerAuth, ApiBody, ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import {
+  ApiBearerAuth,
+  ApiBody,
+  ApiHeader,
+  ApiOperation,
+  ApiParam,
+  ApiQuery,
+  ApiResponse,
+} from '@nestjs/swagger';
 import { ERROR_TABLE, type ErrorCode } from '../errors/error-table.js';
 import { refuse } from '../errors/refusal.js';
 import { refusalsOf, type VerbDeclaration } from './verb.js';
@@ -28,14 +42,29 @@ export function verbOf(context: ExecutionContext): VerbDeclaration {
   return verb;
 }
 
-function restDecorators(verb: VerbDeclaration, rest: NonNullable<VerbDeclaration['rest']>): MethodDecorator[] {
+function restDecorators(
+  verb: VerbDeclaration,
+  rest: NonNullable<VerbDeclaration['rest']>,
+): MethodDecorator[] {
   const names = [...rest.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '');
   const decorators: MethodDecorator[] = [
-    RequestMapping({ path: rest.path.replace(/\{(\w+)\}/g, ':$1'), method: RequestMethod[upper(rest.method)] }),
-    ApiOperation({ operationId: verb.name, summary: verb.summary, description: verb.description ?? '', tags: [verb.tag] }),
+    RequestMapping({
+      path: rest.path.replace(/\{(\w+)\}/g, ':$1'),
+      method: RequestMethod[upper(rest.method)],
+    }),
+    ApiOperation({
+      operationId: verb.name,
+      summary: verb.summary,
+      description: verb.description ?? '',
+      tags: [verb.tag],
+    }),
     ...names.map((name) => ApiParam({ name, schema: { type: 'string' } })),
     ...(verb.parameters ?? []).map(parameterDecorator),
-    ApiResponse({ status: rest.status ?? 200, description: verb.response.description, ...exampleContent(verb) }),
+    ApiResponse({
+      status: rest.status ?? 200,
+      description: verb.response.description,
+      ...exampleContent(verb),
+    }),
     ...refusalResponses(verb),
   ];
   if (verb.plane !== 'open') decorators.push(ApiBearerAuth(verb.plane));
@@ -60,7 +89,11 @@ function parameterDecorator(parameter: NonNullable<VerbDeclaration['parameters']
 function exampleContent(verb: VerbDeclaration): object {
   const { example, type = 'application/json' } = verb.response;
   if (example === undefined) return {};
-  return { content: { [type]: { schema: type === 'application/json' ? schemaOf(example) : { type: 'string' }, example } } };
+  return {
+    content: {
+      [type]: { schema: type === 'application/json' ? schemaOf(example) : { type: 'string' }, example },
+    },
+  };
 }
 
 function refusalResponses(verb: VerbDeclaration): MethodDecorator[] {
@@ -88,7 +121,8 @@ function refusalResponses(verb: VerbDeclaration): MethodDecorator[] {
 /** A loose JSON Schema read off an example: good enough to read and to try, never used to validate. */
 function schemaOf(example: unknown): Record<string, unknown> {
   if (example === null) return { nullable: true, example };
-  if (Array.isArray(example)) return { type: 'array', items: example.length > 0 ? schemaOf(example[0]) : {}, example };
+  if (Array.isArray(example))
+    return { type: 'array', items: example.length > 0 ? schemaOf(example[0]) : {}, example };
   if (typeof example === 'object') {
     const properties = Object.entries(example as object).map(([key, value]) => [key, schemaOf(value)]);
     return { type: 'object', properties: Object.fromEntries(properties) as object, example };

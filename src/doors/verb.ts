@@ -29,7 +29,11 @@ export interface VerbDeclaration {
   readonly summary: string;
   readonly description?: string;
   /** Where REST finds it; `status` is that of the success (default 200). `{name}` marks a path parameter. */
-  readonly rest?: { readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'; readonly path: string; readonly status?: number };
+  readonly rest?: {
+    readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+    readonly path: string;
+    readonly status?: number;
+  };
   /** The bus plane that serves it (chapter 8). */
   readonly bus?: 'executor' | 'member';
   /** The field that names the one executor it reads: the scope guard then answers only eligible members. */

@@ -37,7 +37,17 @@ export function refuseClaim(code: ErrorCode, message?: string): Refusal {
 }
 
 /** A refusal that tells the caller when to come back. */
-export function refuseUntil(code: 'rate_limited' | 'unavailable', retryAfterSeconds: number, message?: string): Refusal {
+export function refuseUntil(
+  code: 'rate_limited' | 'unavailable',
+  retryAfterSeconds: number,
+  message?: string,
+): Refusal {
   const row = ERROR_TABLE[code];
-  return new Refusal(code, message ?? row.meaning, undefined, row.status, Math.max(1, Math.ceil(retryAfterSeconds)));
+  return new Refusal(
+    code,
+    message ?? row.meaning,
+    undefined,
+    row.status,
+    Math.max(1, Math.ceil(retryAfterSeconds)),
+  );
 }

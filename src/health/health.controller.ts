@@ -36,6 +36,8 @@ export class HealthController {
 
   @Verb(metricsVerb)
   async scrape(): Promise<Answer> {
-    return new Answer(await this.metrics.registry.metrics(), 200, { 'Content-Type': this.metrics.registry.contentType });
+    return new Answer(await this.metrics.registry.metrics(), 200, {
+      'Content-Type': this.metrics.registry.contentType,
+    });
   }
 }

@@ -18,14 +18,26 @@ export class HealthModule implements OnModuleInit {
   onModuleInit(): void {
     const { metrics, database, bus, strategy } = this;
     metrics.watch('nexus_bus_up', '1 while both connections to NATS are up.', () => Number(bus.isUp));
-    metrics.watch('nexus_bus_requests_in_flight', 'Bus requests being answered.', () => strategy.requestsInFlight);
+    metrics.watch(
+      'nexus_bus_requests_in_flight',
+      'Bus requests being answered.',
+      () => strategy.requestsInFlight,
+    );
     metrics.watch(
       'nexus_bus_requests_dropped',
       'Bus requests dropped since the start because their reply subject was not the asker’s inbox.',
       () => strategy.droppedRequests,
     );
     metrics.watch('nexus_pool_connections', 'Connections to PostgreSQL.', () => database.pool.totalCount);
-    metrics.watch('nexus_pool_idle', 'Connections to PostgreSQL that are free.', () => database.pool.idleCount);
-    metrics.watch('nexus_pool_waiting', 'Statements waiting for a connection.', () => database.pool.waitingCount);
+    metrics.watch(
+      'nexus_pool_idle',
+      'Connections to PostgreSQL that are free.',
+      () => database.pool.idleCount,
+    );
+    metrics.watch(
+      'nexus_pool_waiting',
+      'Statements waiting for a connection.',
+      () => database.pool.waitingCount,
+    );
   }
 }

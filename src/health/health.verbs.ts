@@ -24,7 +24,8 @@ export const metricsVerb = declareVerb({
   ...open,
   name: 'metrics',
   summary: 'Prometheus metrics of this node',
-  description: 'Calls by outcome, step latencies, claims, sweep lag, and the state of the bus and the pool. No ids, no secrets.',
+  description:
+    'Calls by outcome, step latencies, claims, sweep lag, and the state of the bus and the pool. No ids, no secrets.',
   rest: { method: 'get', path: '/metrics' },
   response: {
     description: 'The Prometheus text format.',

@@ -13,7 +13,10 @@ export interface AuditRecord {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-const insertAudit = statement<[string, AccountId, string | null, string, string | null, string | null], never>(
+const insertAudit = statement<
+  [string, AccountId, string | null, string, string | null, string | null],
+  never
+>(
   'audit_insert',
   `insert into audit_entries (id, account_id, actor_id, action, subject_id, detail) values ($1, $2, $3, $4, $5, $6::json)`,
 );
@@ -21,5 +24,13 @@ const insertAudit = statement<[string, AccountId, string | null, string, string 
 /** Appends to the audit, in the transaction of the change itself. */
 export async function recordAudit(sql: Sql, record: AuditRecord): Promise<void> {
   const { accountId, actorId, action, subjectId, detail } = record;
-  await sql.rows(insertAudit, newId(), accountId, actorId, action, subjectId, detail ? JSON.stringify(detail) : null);
+  await sql.rows(
+    insertAudit,
+    newId(),
+    accountId,
+    actorId,
+    action,
+    subjectId,
+    detail ? JSON.stringify(detail) : null,
+  );
 }

@@ -35,7 +35,10 @@ const readCredential = statement<[id: string], CredentialRow>(
    where c.id = $1 and c.revoked_at is null and (c.expires_at is null or c.expires_at > now())`,
 );
 
-const readEligible = statement<[executorId: string, memberId: string, accountId: AccountId], { eligible: boolean }>(
+const readEligible = statement<
+  [executorId: string, memberId: string, accountId: AccountId],
+  { eligible: boolean }
+>(
   'executor_is_eligible',
   `select ${eligible('e', 'm')} as eligible from executors e, members m
    where e.id = $1 and m.id = $2 and m.account_id = $3`,
@@ -64,7 +67,8 @@ export class CredentialAuthenticator extends Authenticator {
     const presented = parseToken(token);
     if (!presented) return undefined;
     const row = await this.cache.get(presented.id, () => this.database.row(readCredential, presented.id));
-    if (row?.plane !== presented.plane || !sameSecret(row.secretSha256, presented.secretSha256)) return undefined;
+    if (row?.plane !== presented.plane || !sameSecret(row.secretSha256, presented.secretSha256))
+      return undefined;
     if (row.expiresAt && row.expiresAt.getTime() <= Date.now()) return undefined;
     this.contacts.used(presented.id);
     return this.callerOf(presented.id, row);
@@ -88,11 +92,23 @@ export class CredentialAuthenticator extends Authenticator {
       const executor = await this.executors.get(executorId ?? '');
       if (!executor || row.epoch === null) return undefined;
       const { id, kind, agentId, modules } = executor;
-      return { plane, accountId, credentialId, principalId: id, executorId: id, epoch: row.epoch, kind, agentId, modules };
+      return {
+        plane,
+        accountId,
+        credentialId,
+        principalId: id,
+        executorId: id,
+        epoch: row.epoch,
+        kind,
+        agentId,
+        modules,
+      };
     }
     if (memberId === null || row.memberKind === null) return undefined;
     if (plane === 'platform') {
-      return row.role === 'admin' ? { plane, accountId, credentialId, principalId: memberId, memberId } : undefined;
+      return row.role === 'admin'
+        ? { plane, accountId, credentialId, principalId: memberId, memberId }
+        : undefined;
     }
     const { memberKind: kind, role, stewardId } = row;
     return { plane, accountId, credentialId, principalId: memberId, memberId, kind, role, stewardId };

@@ -3,7 +3,11 @@ import { newId } from '../db/ids.js';
 import type { Plane } from '../doors/verb.js';
 
 /** `<prefix><credential id>_<32 random bytes, base64url>` (chapter 1). */
-const PREFIXES: Readonly<Record<Plane, string>> = { member: 'nxm_', executor_transport: 'nxe_', platform: 'nxp_' };
+const PREFIXES: Readonly<Record<Plane, string>> = {
+  member: 'nxm_',
+  executor_transport: 'nxe_',
+  platform: 'nxp_',
+};
 const PLANES = Object.entries(PREFIXES) as [Plane, string][];
 
 const TOKEN = /^nx[mep]_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
@@ -38,6 +42,7 @@ export function parseToken(token: string): PresentedToken | undefined {
 }
 
 /** Compares two secrets' hashes in constant time. */
-export const sameSecret = (one: Buffer, other: Buffer): boolean => one.length === other.length && timingSafeEqual(one, other);
+export const sameSecret = (one: Buffer, other: Buffer): boolean =>
+  one.length === other.length && timingSafeEqual(one, other);
 
 const hash = (secret: string): Buffer => createHash('sha256').update(secret).digest();

@@ -2,7 +2,9 @@ import { LRUCache } from 'lru-cache';
 import type { NodeEvents, NodeTopics } from '../bus/node-events.js';
 
 /** The topics whose events name one changed thing by its id. */
-type ChangeTopic = { [T in keyof NodeTopics]: NodeTopics[T] extends { id: string } ? T : never }[keyof NodeTopics];
+type ChangeTopic = {
+  [T in keyof NodeTopics]: NodeTopics[T] extends { id: string } ? T : never;
+}[keyof NodeTopics];
 
 /**
  * A bounded memory of rows that rarely change, dropped by the event that says one did. While events may be lost it

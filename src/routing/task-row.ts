@@ -66,7 +66,10 @@ export function taskJson(row: TaskRow): Record<string, unknown> {
     status: row.status,
     generation: row.generation,
     effect_profile: new JsonText(row.effect_profile_text),
-    target: row.target_id === null ? undefined : { executor_public_id: row.target_id, display_name: row.target_display_name },
+    target:
+      row.target_id === null
+        ? undefined
+        : { executor_public_id: row.target_id, display_name: row.target_display_name },
     addressed_to: { role: row.addressed_role, executor_public_id: row.addressed_id ?? undefined },
     claimed_by: row.claimed_by === null ? undefined : { executor_public_id: row.claimed_by },
     approval: jsonColumn(row.approval_text),
@@ -82,6 +85,9 @@ export function taskJson(row: TaskRow): Record<string, unknown> {
     title: row.title ?? undefined,
     metadata: jsonColumn(row.metadata_text),
     error: row.error_key === null ? undefined : { key: row.error_key, detail: row.error_detail ?? undefined },
-    recovery: row.status === 'uncertain' ? recoveryOf(JSON.parse(row.effect_profile_text) as EffectProfile) : undefined,
+    recovery:
+      row.status === 'uncertain'
+        ? recoveryOf(JSON.parse(row.effect_profile_text) as EffectProfile)
+        : undefined,
   };
 }

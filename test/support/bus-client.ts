@@ -20,17 +20,31 @@ export class BusClient {
   ) {}
 
   /** `subjects` is `bus.subjects` of the answer: `{executor|member, inbox_prefix, …}`. */
-  static async connect(subjects: { executor?: string; member?: string; inbox_prefix: string }, token?: string): Promise<BusClient> {
-    const connection = await connect({ servers: SERVERS.nats, inboxPrefix: subjects.inbox_prefix, noAsyncTraces: true });
+  static async connect(
+    subjects: { executor?: string; member?: string; inbox_prefix: string },
+    token?: string,
+  ): Promise<BusClient> {
+    const connection = await connect({
+      servers: SERVERS.nats,
+      inboxPrefix: subjects.inbox_prefix,
+      noAsyncTraces: true,
+    });
     return new BusClient(connection, (subjects.executor ?? subjects.member) as string, token);
   }
 
   /** Asks a verb; a string or bytes go out as they are. */
-  async ask(verb: string, body: unknown = {}, { token = this.token, timeout = 10_000 } = {}): Promise<BusAnswer> {
+  async ask(
+    verb: string,
+    body: unknown = {},
+    { token = this.token, timeout = 10_000 } = {},
+  ): Promise<BusAnswer> {
     const head = headers();
     if (token !== undefined) head.set('Authorization', `Bearer ${token}`);
     const payload = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
-    const message = await this.connection.request(`${this.prefix}.${verb}`, payload, { timeout, headers: head });
+    const message = await this.connection.request(`${this.prefix}.${verb}`, payload, {
+      timeout,
+      headers: head,
+    });
     const text = message.string();
     const code = message.headers?.get('Nats-Service-Error') || undefined;
     const status = code === undefined ? 200 : Number(message.headers?.get('Nats-Service-Error-Code'));

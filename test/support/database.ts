@@ -22,7 +22,9 @@ export async function createDatabase(): Promise<string> {
   const name = `nexus_${process.pid}_${Date.now().toString(36)}_${(made += 1)}`;
   await asAdministrator(async (admin) => {
     await admin.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
-    const { rowCount } = await admin.query(`select from pg_database where datname = $1 and datistemplate`, [TEMPLATE]);
+    const { rowCount } = await admin.query(`select from pg_database where datname = $1 and datistemplate`, [
+      TEMPLATE,
+    ]);
     if (rowCount === 0) {
       await admin.query(`drop database if exists ${TEMPLATE}`);
       await admin.query(`create database ${TEMPLATE}`);

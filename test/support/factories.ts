@@ -33,21 +33,35 @@ export async function firstAccount(node: TestNode): Promise<TestAccount> {
 /** The account behind a platform token. */
 export async function accountOf(node: TestNode, platformToken: string): Promise<TestAccount> {
   const { body } = ok(await node.http('GET', '/platform_api/v1/humans', { token: platformToken }));
-  const admin = (body as { humans: { public_id: string; role: string }[] }).humans.find(({ role }) => role === 'admin');
+  const admin = (body as { humans: { public_id: string; role: string }[] }).humans.find(
+    ({ role }) => role === 'admin',
+  );
   if (!admin) throw new Error('The account has no administrator');
   return { platformToken, adminId: admin.public_id };
 }
 
-export async function newHuman(node: TestNode, account: TestAccount, fields: object = {}): Promise<TestMember> {
+export async function newHuman(
+  node: TestNode,
+  account: TestAccount,
+  fields: object = {},
+): Promise<TestMember> {
   const body = { display_name: `Human ${(counter += 1)}`, ...fields };
-  const answer = ok(await node.http('POST', '/platform_api/v1/humans', { token: account.platformToken, body }));
+  const answer = ok(
+    await node.http('POST', '/platform_api/v1/humans', { token: account.platformToken, body }),
+  );
   return withToken(node, account, (answer.body as { human: { public_id: string } }).human.public_id);
 }
 
 /** An agent; its steward is the account's administrator unless `fields` says otherwise. */
-export async function newAgent(node: TestNode, account: TestAccount, fields: object = {}): Promise<TestMember> {
+export async function newAgent(
+  node: TestNode,
+  account: TestAccount,
+  fields: object = {},
+): Promise<TestMember> {
   const body = { display_name: `Agent ${(counter += 1)}`, steward_public_id: account.adminId, ...fields };
-  const answer = ok(await node.http('POST', '/platform_api/v1/agents', { token: account.platformToken, body }));
+  const answer = ok(
+    await node.http('POST', '/platform_api/v1/agents', { token: account.platformToken, body }),
+  );
   return withToken(node, account, (answer.body as { agent: { public_id: string } }).agent.public_id);
 }
 
@@ -60,7 +74,11 @@ export async function withToken(node: TestNode, account: TestAccount, memberId: 
 }
 
 /** A runner; account-wide and managed by the administrator unless `fields` says otherwise. */
-export async function newRunner(node: TestNode, account: TestAccount, fields: object = {}): Promise<TestExecutor> {
+export async function newRunner(
+  node: TestNode,
+  account: TestAccount,
+  fields: object = {},
+): Promise<TestExecutor> {
   const name = `runner-${process.pid}-${(counter += 1)}`;
   return newExecutor(node, account, {
     kind: 'runner',
@@ -73,7 +91,9 @@ export async function newRunner(node: TestNode, account: TestAccount, fields: ob
 }
 
 export async function newExecutor(node: TestNode, account: TestAccount, body: object): Promise<TestExecutor> {
-  const answer = ok(await node.http('POST', '/platform_api/v1/executors', { token: account.platformToken, body }));
+  const answer = ok(
+    await node.http('POST', '/platform_api/v1/executors', { token: account.platformToken, body }),
+  );
   return executorOf(answer);
 }
 
@@ -87,7 +107,8 @@ export function executorOf(answer: HttpAnswer): TestExecutor {
   return { id: executor.public_id, token: secret, epoch: executor.credential_epoch, subjects: bus.subjects };
 }
 
-export const onBus = (executor: TestExecutor): Promise<BusClient> => BusClient.connect(executor.subjects, executor.token);
+export const onBus = (executor: TestExecutor): Promise<BusClient> =>
+  BusClient.connect(executor.subjects, executor.token);
 
 export const READ_ONLY = {
   kind: 'read_only',
@@ -115,13 +136,23 @@ export const tool = (name: string, fields: object = {}): object => ({
 });
 
 /** Announces over REST. */
-export async function announce(node: TestNode, executor: TestExecutor, tools: object[], fields: object = {}): Promise<void> {
+export async function announce(
+  node: TestNode,
+  executor: TestExecutor,
+  tools: object[],
+  fields: object = {},
+): Promise<void> {
   const body = { tools, ...fields };
   ok(await node.http('PUT', '/agent_api/v1/executor/announcement', { token: executor.token, body }));
 }
 
 /** A run of the member, with the runner as its default and sole candidate. */
-export async function newRun(node: TestNode, member: TestMember, runner: TestExecutor | null, fields: object = {}): Promise<string> {
+export async function newRun(
+  node: TestNode,
+  member: TestMember,
+  runner: TestExecutor | null,
+  fields: object = {},
+): Promise<string> {
   const body = {
     default_runner_executor_public_id: runner?.id ?? null,
     configuration: { runner_executor_public_ids: runner ? [runner.id] : [] },

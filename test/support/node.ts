@@ -65,7 +65,11 @@ export class TestNode {
   }
 
   /** A request through the whole REST door, without a socket. */
-  async http(method: string, path: string, { token, body, headers = {} }: HttpRequest = {}): Promise<HttpAnswer> {
+  async http(
+    method: string,
+    path: string,
+    { token, body, headers = {} }: HttpRequest = {},
+  ): Promise<HttpAnswer> {
     const answer = await this.app.inject({
       method: method as 'GET',
       url: path,
@@ -74,7 +78,9 @@ export class TestNode {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
     });
     const text = answer.body;
     let parsed: unknown;

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import { Call } from './call.js';
+import type { ExecutorVerbs } from './executor-verbs.js';
+import type { Log } from './log.js';
+import type { Claimed } from './park.js';
+import { RefusedError } from './refused-error.js';
+import type { CallEndedError, ServedTool } from './tool.js';
+import type { InboxPage, InboxRow, TaskName, WorkPush } from './wire.js';
+
+/** How many tasks are remembered until a slot is free; beyond it the inbox is read again. */
+const MOST_WAITING = 1_000;
+
+/**
+ * Claims what waits for this executor, at most `maxConcurrent` calls at a time. A push is claimed at once where a slot
+ * is free; the inbox, which is complete, is read whole whenever a push may have been lost. Invariant: a task is known
+ * to one place only: waiting, or busy from its claim's first try to its commit.
+ */
+export class WorkLoop {
+  private readonly waiting = new Map<string, TaskName>();
+  /** The call is there once its claim was answered. */
+  private readonly busy = new Map<string, Call | undefined>();
+  private isOpen = false;
+  /** Where the inbox is still to be read from, when more waits than is remembered. */
+  private unread: { readonly after: Cursor } | undefined;
+  private reading: Promise<void> | undefined;
+  private readAgain = false;
+  private stopped: { why: CallEndedError['why']; message: string } | undefined;
+  private idle: (() => void)[] = [];
+
+  constructor(
+    private readonly verbs: ExecutorVerbs,
+    private readonly toolOf: (name: string) => ServedTool | undefined,
+    private readonly maxConcurrent: number,
+    private readonly log: Log,
+    /** Aborts when nothing may be repeated any longer. */
+    private readonly insist: AbortSignal,
+  ) {}
+
+  /** From now on tasks are claimed. */
+  open(): void {
+    this.isOpen = true;
+    this.fill();
+  }
+
+  /** Nothing more is claimed; what is claimed goes on. */
+  shut(): void {
+    this.isOpen = false;
+    this.unread = undefined;
+    this.waiting.clear();
+  }
+
+  get callsUnderWay(): number {
+    return this.busy.size;
+  }
+
+  /** Takes a push. One that cannot be understood is ignored: pushes only bring a read forward. */
+  heard(push: unknown): void {
+    if (!isPush(push)) return;
+    const { run_public_id, task_key } = push;
+    if (push.event === 'work_canceled') {
+      this.waiting.delete(keyOf(push));
+      this.busy.get(keyOf(push))?.end('canceled', 'The call was canceled.');
+    } else if (push.kind === 'tool_call') {
+      this.offer({ run_public_id, task_key }, null);
+      this.fill();
+    }
+  }
+
+  /** Reads the whole inbox, as far as there is room to remember it. A read asked for while one is under way follows it. */
+  async read(): Promise<void> {
+    if (this.reading) {
+      this.readAgain = true;
+      return this.reading;
+    }
+    this.reading = this.readOn().finally(() => (this.reading = undefined));
+    await this.reading;
+    if (!this.readAgain) return;
+    this.readAgain = false;
+    await this.read();
+  }
+
+  /** Resolves when no call is under way. */
+  async whenIdle(): Promise<void> {
+    if (this.busy.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+
+  /** Tells every call to stop, those too whose claim is still to be answered. */
+  stopCalls(why: CallEndedError['why'], message: string): void {
+    this.stopped = { why, message };
+    for (const call of this.busy.values()) call?.end(why, message);
+  }
+
+  /** Commits as failed what has not stopped by itself. */
+  abandonCalls(message: string): void {
+    for (const call of this.busy.values()) call?.abandon(message);
+  }
+
+  /** Reads on from where the last reading had to stop, else from the start. */
+  private async readOn(): Promise<void> {
+    const held = this.unread ? [] : [...this.busy].filter(([, call]) => call !== undefined);
+    const listed = new Set<string>();
+    let after = this.unread?.after ?? null;
+    this.unread = undefined;
+    try {
+      do {
+        if (!this.isOpen) return;
+        const page = await this.verbs.repeated('inbox', () => this.verbs.inbox(after), this.insist);
+        for (const row of page.tasks) {
+          listed.add(keyOf(row));
+          if (isClaimable(row)) this.offer(row, after);
+        }
+        this.fill();
+        after = page.pagination.next_after;
+      } while (after !== null && !this.unread);
+    } catch (fault) {
+      if (!this.insist.aborted) this.log('warn', `the inbox could not be read: ${(fault as Error).message}`);
+      return;
+    }
+    if (this.unread) return;
+    // Each was held before the reading began. Gone from a complete inbox, it was canceled or is settled.
+    for (const [key, call] of held) if (!listed.has(key) && this.busy.get(key) === call) void call?.check();
+  }
+
+  /** Remembers a task, and where the inbox is to be read again from when there is no room for it. */
+  private offer({ run_public_id, task_key }: TaskName, page: Cursor): void {
+    const task = { run_public_id, task_key };
+    const key = keyOf(task);
+    if (!this.isOpen || this.busy.has(key)) return;
+    if (this.waiting.size < MOST_WAITING) this.waiting.set(key, task);
+    else this.unread ??= { after: page };
+  }
+
+  private fill(): void {
+    for (const [key, task] of this.waiting) {
+      if (!this.isOpen || this.busy.size >= this.maxConcurrent) return;
+      this.waiting.delete(key);
+      this.busy.set(key, undefined);
+      void this.take(key, task);
+    }
+    if (this.isOpen && this.unread && this.busy.size < this.maxConcurrent) void this.read();
+  }
+
+  private async take(key: string, task: TaskName): Promise<void> {
+    const claimed = await this.claim(task);
+    if (claimed) {
+      const call = new Call(claimed, this.toolOf(claimed.task.tool_name), this.verbs, this.log, this.insist);
+      this.busy.set(key, call);
+      if (this.stopped) call.end(this.stopped.why, this.stopped.message);
+      await call.run();
+    }
+    this.busy.delete(key);
+    this.fill();
+    if (this.busy.size === 0) for (const resolve of this.idle.splice(0)) resolve();
+  }
+
+  /** Claims with a token of our own, so that a repeat answers the same claim and a lost answer costs nothing. */
+  private async claim(task: TaskName): Promise<Claimed | undefined> {
+    const claimToken = randomBytes(24).toString('base64url');
+    let firstAskedAt = 0;
+    let lastAskedAt = 0;
+    try {
+      const ask = () => {
+        lastAskedAt = performance.now();
+        firstAskedAt ||= lastAskedAt;
+        return this.verbs.claim(task, claimToken);
+      };
+      const answer = await this.verbs.repeated('claim', ask, this.insist);
+      return { task: answer.task, claimToken, firstAskedAt, lastAskedAt };
+    } catch (fault) {
+      if (fault instanceof RefusedError)
+        this.log('debug', `a task was not taken: ${fault.code}`, { ...task });
+      else
+        this.log(
+          'error',
+          'the runner closed before a claim was answered; if it was taken, it ends at its deadline',
+          { ...task },
+        );
+      return undefined;
+    }
+  }
+}
+
+type Cursor = InboxPage['pagination']['next_after'];
+
+const keyOf = ({ run_public_id, task_key }: TaskName): string => `${run_public_id} ${task_key}`;
+
+const isClaimable = (row: InboxRow): boolean => row.kind === 'tool_call' && !row.claimed;
+
+function isPush(value: unknown): value is WorkPush {
+  const push = value as Partial<WorkPush> | null;
+  return (
+    typeof push === 'object' &&
+    typeof push?.run_public_id === 'string' &&
+    typeof push.task_key === 'string' &&
+    (push.event === 'work_available' || push.event === 'work_canceled')
+  );
+}
