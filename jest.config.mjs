@@ -1,10 +1,29 @@
-// temporary: the lead's scratch servers on ports 5999 (PostgreSQL) and 5998 (NATS) serve the tests until the launch engineer's harness replaces this file
 import { readFileSync } from 'node:fs';
-const rc = JSON.parse(readFileSync('/work/main/.swcrc','utf8')); delete rc.$schema;
-process.env.TEST_DATABASE_URL = 'postgres://postgres@127.0.0.1:5999/postgres';
-process.env.TEST_NATS_URL = 'nats://127.0.0.1:5998';
+
+const { $schema: _schema, ...swc } = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
+
+const project = {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '\\.ts$': ['@swc/jest', { ...swc, swcrc: false }] },
+  resolver: '<rootDir>/test/support/resolver.cjs',
+};
+
+/** `unit`: pure rules beside the code, no services. `system`: real PostgreSQL, real NATS, real nodes. */
 export default {
-  rootDir: "/work/main", testEnvironment: 'node', extensionsToTreatAsEsm: ['.ts'],
-  roots: ['<rootDir>/src', '<rootDir>/test'], testMatch: ['**/*.test.ts'],
-  transform: { '\\.ts$': ['@swc/jest', rc] }, resolver: '/tmp/jest.resolver.cjs', testTimeout: 30000, maxWorkers: 2, watchman: false,
+  projects: [
+    { ...project, displayName: 'unit', testMatch: ['<rootDir>/src/**/*.test.ts'] },
+    {
+      ...project,
+      displayName: 'system',
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      globalSetup: '<rootDir>/test/support/global-setup.mjs',
+      globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+    },
+  ],
+  reporters: ['default', '<rootDir>/test/support/plain-reporter.mjs'],
+  maxWorkers: 2,
+  testTimeout: 30_000,
+  workerIdleMemoryLimit: '1GB',
+  watchman: false,
 };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { refuse } from '../errors/refusal.js';
 import { approvalRuleFaults } from '../kernel/approval-rules.js';
 import { KERNEL_TOOLS } from '../kernel/catalogue.js';
-import { unstorablePath } from '../kernel/json/scan.js';
+import { unstorablePath } from '../kernel/json/unstorable.js';
 import { JsonFault, parseStrict, sourceOf } from '../kernel/json/strict-parse.js';
 import { isServedName, isUuid } from '../kernel/names.js';
 import { APPROVAL_MODES, type ApprovalMode } from './approval-mode.js';

@@ -1,14 +1,10 @@
-/**
- * One strict, order-preserving reading of JSON text: what it accepts every reader sees alike. A key that stands twice in an
- * object is refused, because two readers would see two values; `__proto__` and its kin are plain data.
- */
-
-export type JsonFaultKind = 'syntax' | 'duplicate_key' | 'depth';
+import { elementPath, memberPath } from './path.js';
+import { NESTING_LIMIT, skipBlank, stringEnd } from './scan.js';
 
 /** Why text is not read, and where. `path` is as in `tools[0].input_schema`; the root's is empty. */
 export class JsonFault extends Error {
   constructor(
-    readonly kind: JsonFaultKind,
+    readonly kind: 'syntax' | 'duplicate_key' | 'depth',
     readonly path: string,
     message: string,
   ) {
@@ -17,161 +13,175 @@ export class JsonFault extends Error {
   }
 }
 
-const sources = new WeakMap<object, string>();
-
-/** The text that an object or array of `parseStrict` was read from, exactly; undefined for any other object. */
-export const sourceOf = (value: object): string | undefined => sources.get(value);
-
-/** Reads JSON text that nests at most `maxDepth` (default 64). Throws `JsonFault`. */
-export function parseStrict(text: string, maxDepth = 64): unknown {
-  const reader = new Reader(text, maxDepth);
-  return reader.document();
+/**
+ * Reads JSON text as every reader would: the value of JSON.parse, keys in the order of the text, `__proto__` and its kin
+ * plain data. One pass, without recursion, linear in the text.
+ *
+ * Throws `JsonFault`: `syntax`; `depth` where it nests deeper than 64; `duplicate_key` where a key stands twice in an
+ * object, since one reader would see the first and another the last (chapter 2).
+ */
+export function parseStrict(text: string): unknown {
+  return new StrictParse(text).read();
 }
 
+/** The very text that an object or array of `parseStrict` was read from; undefined for any other. */
+export const sourceOf = (value: object): string | undefined => SOURCES.get(value);
+
+const SOURCES = new WeakMap<object, string>();
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const LITERALS: readonly (readonly [string, boolean | null])[] = [
-  ['true', true],
-  ['false', false],
-  ['null', null],
-];
 
-class Reader {
+type JsonObject = Record<string, unknown>;
+
+/** An object or array that is not closed yet. */
+interface Open {
+  readonly container: JsonObject | unknown[];
+  readonly start: number;
+  /** In an object, the key whose value is read. */
+  key: string;
+}
+
+class StrictParse {
   private at = 0;
-  private readonly path: (string | number)[] = [];
+  private readonly open: Open[] = [];
 
-  constructor(
-    private readonly text: string,
-    private readonly maxDepth: number,
-  ) {}
+  constructor(private readonly text: string) {}
 
-  document(): unknown {
-    const value = this.value();
-    this.skipBlank();
-    if (this.at < this.text.length) throw this.syntax();
-    return value;
+  read(): unknown {
+    for (;;) {
+      const begun = this.begin();
+      if (begun === NOTHING) continue;
+      const root = this.deliver(begun);
+      if (root === NOTHING) continue;
+      if (skipBlank(this.text, this.at) < this.text.length) throw this.syntax();
+      return root;
+    }
   }
 
-  private value(): unknown {
-    this.skipBlank();
+  /** Reads a scalar or an empty container, or opens a container up to its first value: then there is nothing yet. */
+  private begin(): unknown {
+    this.at = skipBlank(this.text, this.at);
     switch (this.text[this.at]) {
       case '{':
-        return this.nested(() => this.object());
+        this.enter({});
+        if (this.take('}')) return this.close();
+        this.readKey();
+        return NOTHING;
       case '[':
-        return this.nested(() => this.array());
+        this.enter([]);
+        return this.take(']') ? this.close() : NOTHING;
       case '"':
-        return this.string();
+        return this.readString();
+      case 't':
+        return this.readWord('true', true);
+      case 'f':
+        return this.readWord('false', false);
+      case 'n':
+        return this.readWord('null', null);
       default:
-        return this.literal();
+        return this.readNumber();
     }
   }
 
-  /** The path holds one step for each level: its length is the depth. */
-  private nested<T extends object>(read: () => T): T {
-    if (this.path.length >= this.maxDepth) {
-      throw new JsonFault('depth', this.where(), `the body nests deeper than ${this.maxDepth}`);
+  /** Puts a value where it belongs, and closes what ends with it. Answers the root when that is whole. */
+  private deliver(value: unknown): unknown {
+    for (let whole = value; ; whole = this.close()) {
+      const innermost = this.open.at(-1);
+      if (!innermost) return whole;
+      const { container, key } = innermost;
+      if (Array.isArray(container)) {
+        container.push(whole);
+        if (this.take(',')) return NOTHING;
+        if (!this.take(']')) throw this.syntax();
+      } else {
+        setOwn(container, key, whole);
+        if (this.take(',')) {
+          this.readKey();
+          return NOTHING;
+        }
+        if (!this.take('}')) throw this.syntax();
+      }
     }
-    const start = this.at;
+  }
+
+  private enter(container: JsonObject | unknown[]): void {
+    if (this.open.length === NESTING_LIMIT) {
+      throw new JsonFault('depth', this.path(), `the body nests deeper than ${NESTING_LIMIT}`);
+    }
+    this.open.push({ container, start: this.at, key: '' });
     this.at += 1;
-    const value = read();
-    sources.set(value, this.text.slice(start, this.at));
+  }
+
+  private close(): unknown {
+    const { container, start } = this.open.pop() as Open;
+    SOURCES.set(container, this.text.slice(start, this.at));
+    return container;
+  }
+
+  private readKey(): void {
+    const innermost = this.open.at(-1) as Open;
+    this.at = skipBlank(this.text, this.at);
+    if (this.text[this.at] !== '"') throw this.syntax();
+    innermost.key = this.readString();
+    if (Object.hasOwn(innermost.container, innermost.key)) {
+      throw new JsonFault('duplicate_key', this.path(), `${this.path()} is a duplicate key`);
+    }
+    if (!this.take(':')) throw this.syntax();
+  }
+
+  private readString(): string {
+    const end = stringEnd(this.text, this.at);
+    try {
+      // refuses raw control characters, wrong escapes and a string that does not close
+      const value = JSON.parse(this.text.slice(this.at, end)) as string;
+      this.at = end;
+      return value;
+    } catch {
+      throw this.syntax();
+    }
+  }
+
+  private readWord<Value>(word: string, value: Value): Value {
+    if (!this.text.startsWith(word, this.at)) throw this.syntax();
+    this.at += word.length;
     return value;
   }
 
-  private object(): Record<string, unknown> {
-    const object: Record<string, unknown> = {};
-    this.skipBlank();
-    if (this.take('}')) return object;
-    do {
-      this.skipBlank();
-      if (this.text[this.at] !== '"') throw this.syntax();
-      const key = this.string();
-      if (Object.hasOwn(object, key)) {
-        this.path.push(key);
-        throw new JsonFault('duplicate_key', this.where(), `${this.where()} is a duplicate key`);
-      }
-      this.skipBlank();
-      if (!this.take(':')) throw this.syntax();
-      this.path.push(key);
-      const value = this.value();
-      this.path.pop();
-      if (key === '__proto__') {
-        Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-      } else {
-        object[key] = value;
-      }
-      this.skipBlank();
-    } while (this.take(','));
-    if (!this.take('}')) throw this.syntax();
-    return object;
-  }
-
-  private array(): unknown[] {
-    const array: unknown[] = [];
-    this.skipBlank();
-    if (this.take(']')) return array;
-    do {
-      this.path.push(array.length);
-      array.push(this.value());
-      this.path.pop();
-      this.skipBlank();
-    } while (this.take(','));
-    if (!this.take(']')) throw this.syntax();
-    return array;
-  }
-
-  private string(): string {
-    const start = this.at;
-    for (let end = this.text.indexOf('"', start + 1); end >= 0; end = this.text.indexOf('"', end + 1)) {
-      let backslashes = 0;
-      while (this.text[end - 1 - backslashes] === '\\') backslashes += 1;
-      if (backslashes % 2 === 1) continue;
-      this.at = end + 1;
-      try {
-        return JSON.parse(this.text.slice(start, this.at)) as string;
-      } catch {
-        this.at = start;
-        throw this.syntax();
-      }
-    }
-    throw this.syntax();
-  }
-
-  private literal(): number | boolean | null {
-    for (const [word, value] of LITERALS) {
-      if (this.text.startsWith(word, this.at)) {
-        this.at += word.length;
-        return value;
-      }
-    }
+  private readNumber(): number {
     NUMBER.lastIndex = this.at;
-    const match = NUMBER.exec(this.text);
-    if (!match) throw this.syntax();
-    this.at += match[0].length;
-    return Number(match[0]);
+    const digits = NUMBER.exec(this.text)?.[0];
+    if (digits === undefined) throw this.syntax();
+    this.at += digits.length;
+    return Number(digits);
   }
 
+  /** Whether `mark` comes next, white space apart; then it is read. */
   private take(mark: string): boolean {
+    this.at = skipBlank(this.text, this.at);
     if (this.text[this.at] !== mark) return false;
     this.at += 1;
     return true;
   }
 
-  private skipBlank(): void {
-    for (;;) {
-      const code = this.text.charCodeAt(this.at);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
-      this.at += 1;
-    }
-  }
-
   private syntax(): JsonFault {
-    return new JsonFault('syntax', this.where(), `the body is not JSON at character ${this.at}`);
+    return new JsonFault('syntax', this.path(), `the body is not JSON at character ${this.at}`);
   }
 
-  private where(): string {
-    return this.path.reduce<string>((path, step) => {
-      if (typeof step === 'number') return `${path}[${step}]`;
-      return path === '' ? step : `${path}.${step}`;
-    }, '');
+  private path(): string {
+    return this.open.reduce(
+      (path, { container, key }) =>
+        Array.isArray(container) ? elementPath(path, container.length) : memberPath(path, key),
+      '',
+    );
+  }
+}
+
+/** No value yet; nothing in JSON is this. */
+const NOTHING = Symbol('nothing');
+
+function setOwn(object: JsonObject, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    object[key] = value;
   }
 }

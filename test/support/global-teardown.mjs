@@ -1,0 +1,4 @@
+/** Ends what the set-up started. */
+export default function tearDown() {
+  globalThis.nexusTestServices?.();
+}
