@@ -40,6 +40,8 @@ export class Runs0003 implements MigrationInterface {
         declaration_digest bytea,
         approval_mode text not null check (approval_mode in ('bypass', 'ask', 'rules')),
         approval_rules json not null,
+        -- the steward's rules on the agent as they stood: they come first in every mode
+        steward_rules json not null default '[]',
         created_at timestamptz not null default now(),
         stopped_at timestamptz,
         details_pruned_at timestamptz,

@@ -1,130 +1,122 @@
-import type { ErrorCode } from '../errors/error-table.js';
 import { refuse } from '../errors/refusal.js';
-import type { EffectProfile } from '../kernel/effect-profile.js';
-import type { Fault } from '../kernel/fault.js';
-import { unstorablePath } from '../kernel/json/scan.js';
+import { isUnstorable } from '../kernel/json/scan.js';
 import { JsonFault, parseStrict, sourceOf } from '../kernel/json/strict-parse.js';
-import { documentFaults } from './document-grammar.js';
-import { toolFaults } from './tool-grammar.js';
+import { AnnouncementFaults } from './announcement-faults.js';
+import { type AnnouncedDocument, checkServedDocuments } from './served-documents.js';
+import { type AnnouncedTool, announcedTool, checkServedTools } from './served-tools.js';
 
-/** One entry of an announcement, as admitted. */
-export interface AnnouncedTool {
-  readonly name: string;
-  readonly effect_profile: EffectProfile;
-  readonly timeout_ms?: number;
-  readonly description?: string;
-  readonly module?: string;
-  /** The entry exactly as it was sent, unknown keys and all. */
-  readonly entry_text: string;
-}
+export type { AnnouncedTool } from './served-tools.js';
 
-/** An admitted announcement; the `…_text` members are what was sent, to the byte. */
+/** An admitted announcement. Its `…_text` members are what was sent, to the byte. */
 export interface Announcement {
   readonly tools: readonly AnnouncedTool[];
   readonly tools_text: string;
+  /** `{}` where it is absent: a replacement clears. */
   readonly environment_text: string;
+  readonly documents: readonly AnnouncedDocument[];
+  /** `[]` where it is absent. */
   readonly documents_text: string;
-  readonly delivery: 'claim' | 'serve';
+  readonly delivery: Delivery;
+  /** How many calls `serve` delivers at once. */
   readonly max_in_flight: number;
 }
 
-/** A fault with the code it is refused with when it is the first. */
-export interface CodedFault extends Fault {
-  readonly code: ErrorCode;
-}
+type Delivery = 'claim' | 'serve';
+type Body = Readonly<Record<string, unknown>>;
 
-const KIB = 1024;
-/** Bounds of the lists, on their UTF-8 JSON (chapter 2). */
-const BOUNDS = { tools: 768 * KIB, environment: 64 * KIB, documents: 64 * KIB } as const;
-const DETAILS_MAX = 20;
-const IN_FLIGHT = { least: 1, most: 1024, fallback: 16 } as const;
+/** Bytes that each list may have, of its JSON as it was sent. */
+const BOUNDS = { tools: 768 * 1024, environment: 64 * 1024, documents: 64 * 1024 } as const;
+const DELIVERIES: readonly unknown[] = ['claim', 'serve'] satisfies Delivery[];
+const DEFAULT_DELIVERY: Delivery = 'claim';
+const MAX_IN_FLIGHT_LIMIT = 1024;
+const DEFAULT_MAX_IN_FLIGHT = 16;
 
 /**
- * Reads an announcement's text (chapter 2): a whole replacement, or a refusal. Order of checks: it parses
- * (`invalid_json`), it has `tools` (`parameter_missing`), its strings can be stored, its entries keep the grammar, in
- * document order; last, its lists keep their bounds (`validation_failed`). The first fault is the refusal, all of them (at
- * most 20) ride in `details`.
+ * Reads an announcement (chapter 2) from its JSON text, one order-preserving parse; `modules` are the executor's. Checked
+ * in this order: it reads alike for everybody (`invalid_json`), it has `tools` (`parameter_missing`), its grammar in
+ * document order, what is absent from an object counting where the object ends (`invalid_announcement`,
+ * `reserved_namespace`), and last its bounds (`validation_failed`). The first fault makes code and message; up to 20 ride in
+ * `details`.
  */
 export function parseAnnouncement(text: string, { modules }: { modules: readonly string[] }): Announcement {
-  const body = parseBody(text);
-  if (body['tools'] === undefined) throw refuse('parameter_missing', 'tools is required');
-  const faults = [...unstorableFaults(body), ...Object.keys(body).flatMap((key) => memberFaults(key, body[key], modules))];
-  refuseFirst(faults.length > 0 ? faults : boundFaults(body));
-  const tools = body['tools'] as object[];
+  const body = readBody(text);
+  if (!Object.hasOwn(body, 'tools')) throw refuse('parameter_missing', 'tools is required');
+  const faults = new AnnouncementFaults(isUnstorable(text));
+  for (const [key, value] of Object.entries(body)) checkMember(key, value, modules, faults);
+  faults.refuseAny();
+  const announcement = announcementOf(body);
+  checkBounds(announcement, faults);
+  faults.refuseAny();
+  return announcement;
+}
+
+function readBody(text: string): Body {
+  try {
+    const body = parseStrict(text);
+    if (isObject(body)) return body;
+  } catch (fault) {
+    if (!(fault instanceof JsonFault)) throw fault;
+    const { path, message } = fault;
+    throw refuse('invalid_json', message, path === '' ? undefined : [{ path, message }]);
+  }
+  throw refuse('invalid_json', 'the body must be a JSON object');
+}
+
+function checkMember(
+  key: string,
+  value: unknown,
+  modules: readonly string[],
+  faults: AnnouncementFaults,
+): void {
+  switch (key) {
+    case 'tools':
+      if (Array.isArray(value)) checkServedTools(value, modules, faults);
+      else faults.add(key, 'must be a list of entries');
+      break;
+    case 'documents':
+      if (Array.isArray(value)) checkServedDocuments(value, faults);
+      else faults.add(key, 'must be a list of entries');
+      break;
+    case 'environment':
+      if (!isObject(value)) faults.add(key, 'must be an object');
+      else faults.addUnstorable('', key, value);
+      break;
+    case 'delivery':
+      if (!DELIVERIES.includes(value)) faults.add(key, `must be one of ${DELIVERIES.join(', ')}`);
+      break;
+    case 'max_in_flight':
+      if (!isMaxInFlight(value)) faults.add(key, `must be an integer from 1 to ${MAX_IN_FLIGHT_LIMIT}`);
+      break;
+    default:
+      faults.addUnstorable('', key, value);
+  }
+}
+
+function announcementOf(body: Body): Announcement {
+  const { tools, environment, documents = [], delivery, max_in_flight } = body;
   return {
-    tools: tools.map((entry) => ({ ...(entry as AnnouncedTool), entry_text: textOf(entry) })),
-    tools_text: textOf(tools),
-    environment_text: body['environment'] === undefined ? '{}' : textOf(body['environment'] as object),
-    documents_text: body['documents'] === undefined ? '[]' : textOf(body['documents'] as object),
-    delivery: (body['delivery'] ?? 'claim') as 'claim' | 'serve',
-    max_in_flight: (body['max_in_flight'] ?? IN_FLIGHT.fallback) as number,
+    tools: (tools as Record<string, unknown>[]).map(announcedTool),
+    tools_text: textOf(tools) ?? '[]',
+    environment_text: textOf(environment) ?? '{}',
+    documents: (documents as AnnouncedDocument[]).map(({ name, description }) => ({ name, description })),
+    documents_text: textOf(documents) ?? '[]',
+    delivery: (delivery as Delivery | undefined) ?? DEFAULT_DELIVERY,
+    max_in_flight: (max_in_flight as number | undefined) ?? DEFAULT_MAX_IN_FLIGHT,
   };
 }
 
-function parseBody(text: string): Record<string, unknown> {
-  try {
-    const value = parseStrict(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-    throw refuse('invalid_json', 'the body must be a JSON object');
-  } catch (fault) {
-    if (!(fault instanceof JsonFault)) throw fault;
-    throw refuse('invalid_json', fault.message, fault.path === '' ? undefined : [{ path: fault.path, message: fault.message }]);
+function checkBounds(announcement: Announcement, faults: AnnouncementFaults): void {
+  for (const list of Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]) {
+    const bytes = Buffer.byteLength(announcement[`${list}_text`]);
+    if (bytes <= BOUNDS[list]) continue;
+    faults.add(list, `has ${bytes} bytes as JSON; its bound is ${BOUNDS[list]}`, 'validation_failed');
   }
 }
 
-function memberFaults(key: string, value: unknown, modules: readonly string[]): CodedFault[] {
-  switch (key) {
-    case 'tools':
-      return Array.isArray(value) ? toolFaults(value, modules) : [invalid(key, 'must be a list of entries')];
-    case 'environment':
-      return isObject(value) ? [] : [invalid(key, 'must be an object')];
-    case 'documents':
-      return Array.isArray(value) ? documentFaults(value) : [invalid(key, 'must be a list of entries')];
-    case 'delivery':
-      return value === 'claim' || value === 'serve' ? [] : [invalid(key, 'must be one of claim, serve')];
-    case 'max_in_flight':
-      return isInFlight(value) ? [] : [invalid(key, `must be an integer from ${IN_FLIGHT.least} to ${IN_FLIGHT.most}`)];
-    default:
-      return [];
-  }
-}
+const textOf = (value: unknown): string | undefined => sourceOf(Object(value) as object);
 
-/** What can't be stored is found wherever it stands, also in what is not interpreted. */
-function unstorableFaults(body: Record<string, unknown>): CodedFault[] {
-  const path = unstorablePath(body);
-  return path === undefined ? [] : [invalid(path === '' ? 'the body' : path, 'holds a NUL or a lone surrogate')];
-}
+const isMaxInFlight = (value: unknown): boolean =>
+  Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_IN_FLIGHT_LIMIT;
 
-function boundFaults(body: Record<string, unknown>): CodedFault[] {
-  return Object.entries(BOUNDS).flatMap(([list, bound]) => {
-    const value = body[list];
-    const bytes = value === undefined ? 0 : Buffer.byteLength(textOf(value as object));
-    if (bytes <= bound) return [];
-    const message = `${list} is ${bytes} bytes of JSON, at most ${bound} are allowed`;
-    return [{ code: 'validation_failed' as const, path: list, message }];
-  });
-}
-
-function refuseFirst(faults: readonly CodedFault[]): void {
-  const [first] = faults;
-  if (!first) return;
-  const details = faults.slice(0, DETAILS_MAX).map(({ path, message }) => ({ path, message }));
-  throw refuse(first.code, first.message, details);
-}
-
-const invalid = (path: string, rest: string): CodedFault => ({
-  code: 'invalid_announcement',
-  path,
-  message: `${path} ${rest}`,
-});
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isInFlight = (value: unknown): boolean =>
-  typeof value === 'number' && Number.isInteger(value) && value >= IN_FLIGHT.least && value <= IN_FLIGHT.most;
-
-function textOf(value: object): string {
-  const text = sourceOf(value);
-  if (text === undefined) throw new Error('The value was not read by parseStrict');
-  return text;
-}
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

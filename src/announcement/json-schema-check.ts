@@ -1,23 +1,79 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { type Fault, fault } from '../kernel/fault.js';
+import { elementPath, memberPath } from '../kernel/json/path.js';
 
-/** The drafts an input schema may be written in, by its `$schema`; 2020-12 when it is silent (chapter 2). */
-const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
-const DRAFT_2020 = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
+/** A draft that an input schema may be written in, with the check of its meta-schema. */
+interface Draft {
+  readonly name: string;
+  /** How `$schema` names it. */
+  readonly uri: RegExp;
+  readonly isSchema: ValidateFunction;
+}
 
-const OPTIONS = { strict: false, validateFormats: false, logger: false, meta: true } as const;
-const draft07 = new Ajv(OPTIONS);
-const draft2020 = new Ajv2020(OPTIONS);
+const DRAFT_2020_12: Draft = {
+  name: '2020-12',
+  uri: /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/,
+  isSchema: metaSchemaOf(Ajv2020, 'https://json-schema.org/draft/2020-12/schema'),
+};
+const DRAFT_07: Draft = {
+  name: 'draft-07',
+  uri: /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/,
+  isSchema: metaSchemaOf(Ajv, 'http://json-schema.org/draft-07/schema'),
+};
 
 /**
- * Whether a value is a JSON Schema for objects: `type: "object"`, and valid against the meta-schema of its draft. Nothing
- * is compiled, resolved or fetched, and no pattern of it is run.
+ * What is wrong with an entry's `input_schema` (chapter 2): a JSON Schema with `type: "object"`, of draft 2020-12 or
+ * draft-07 by its `$schema`, 2020-12 when that is silent; at most one fault. The schema is only data to its draft's
+ * meta-schema: nothing of it is compiled, resolved, fetched or run, and the time is linear in its size.
  */
-export function isObjectSchema(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const { type, $schema = 'https://json-schema.org/draft/2020-12/schema' } = value as { type?: unknown; $schema?: unknown };
-  if (type !== 'object' || typeof $schema !== 'string') return false;
-  if (DRAFT_2020.test($schema)) return draft2020.validate('https://json-schema.org/draft/2020-12/schema', value);
-  if (DRAFT_07.test($schema)) return draft07.validate('http://json-schema.org/draft-07/schema', value);
-  return false;
+export function inputSchemaFaults(value: unknown, path: string): Fault[] {
+  if (!isObject(value)) return [fault(path, 'must be a JSON Schema object')];
+  if (value['type'] !== 'object') return [fault(path, 'must be a JSON Schema object with type "object"')];
+  const draft = draftOf(value);
+  if (!draft) return [fault(`${path}.$schema`, 'must name JSON Schema draft 2020-12 or draft-07')];
+  const { isSchema, name } = draft;
+  if (isSchema(value)) return [];
+  const [first] = isSchema.errors ?? [];
+  return [fault(pathOf(first?.instancePath ?? '', value, path), `${first?.message} (JSON Schema ${name})`)];
 }
+
+function draftOf(schema: Record<string, unknown>): Draft | undefined {
+  if (!Object.hasOwn(schema, '$schema')) return DRAFT_2020_12;
+  const { $schema } = schema;
+  if (typeof $schema !== 'string') return undefined;
+  return [DRAFT_2020_12, DRAFT_07].find(({ uri }) => uri.test($schema));
+}
+
+/**
+ * The check of a meta-schema. ajv's own `uniqueItems` compares every pair where a list's items are not declared in place,
+ * as for `type`: a list of 100,000 would hold the process for minutes. In both meta-schemas the items are strings.
+ */
+function metaSchemaOf(Library: typeof Ajv | typeof Ajv2020, id: string): ValidateFunction {
+  const ajv = new Library({ strict: false, validateFormats: false, logger: false });
+  ajv.removeKeyword('uniqueItems').addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    errors: false,
+    validate: (unique: boolean, items: unknown[]) => !unique || new Set(items).size === items.length,
+  });
+  const isSchema = ajv.getSchema(id);
+  if (!isSchema) throw new Error(`The library has no meta-schema ${id}`);
+  return isSchema as ValidateFunction;
+}
+
+/** The path of a JSON pointer into `schema`, which stands at `root`. */
+function pathOf(pointer: string, schema: unknown, root: string): string {
+  let value = schema;
+  let path = root;
+  for (const step of pointer.split('/').slice(1)) {
+    const key = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    path = Array.isArray(value) ? elementPath(path, Number(key)) : memberPath(path, key);
+    value = (value as Record<string, unknown>)[key];
+  }
+  return path;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,17 +4,30 @@ import { refuse } from '../errors/refusal.js';
 /** `error.details` names at most this many faults, as those of an announcement do (chapter 2). */
 const DETAILS_LIMIT = 20;
 
-/** The faults of one configuration, in document order. */
+interface ConfigurationFault {
+  readonly code: ErrorCode;
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The faults of one configuration, in document order, as seen from one of its fields. */
 export class ConfigurationFaults {
-  private readonly found: { code: ErrorCode; path: string; message: string }[] = [];
+  /** `path` is the field's path in the request: empty where the configuration is the body. */
+  constructor(
+    private readonly path: string,
+    private readonly found: ConfigurationFault[] = [],
+  ) {}
 
-  /** `root` is the path of the configuration itself: empty where it is the body. */
-  constructor(private readonly root: string) {}
+  /** The same faults, seen from a field of this one: `step` is as in `.route` or `[0]`. */
+  at(step: string): ConfigurationFaults {
+    return new ConfigurationFaults(this.join(step), this.found);
+  }
 
-  /** Notes that the field at `path` (relative to the configuration) `what`: "must be a list of strings". */
-  add(path: string, what: string, code: ErrorCode = 'validation_failed'): void {
-    const whole = path === '' || this.root === '' ? `${this.root}${path}` : `${this.root}.${path}`;
-    this.found.push({ code, path: whole, message: `${whole} ${what}`.trimStart() });
+  /** Notes what the field at `step` must be or do. Answers undefined, which is what a faulty field reads as. */
+  note(step: string, what: string, code: ErrorCode = 'validation_failed'): undefined {
+    const path = this.join(step);
+    this.found.push({ code, path, message: `${path} ${what}`.trimStart() });
+    return undefined;
   }
 
   /** Throws the first fault's code and message, with all of them in `details`; returns when there is none. */
@@ -23,6 +36,10 @@ export class ConfigurationFaults {
     if (!first) return;
     const details = this.found.slice(0, DETAILS_LIMIT).map(({ path, message }) => ({ path, message }));
     throw refuse(first.code, first.message, details);
+  }
+
+  private join(step: string): string {
+    return this.path === '' && step.startsWith('.') ? step.slice(1) : `${this.path}${step}`;
   }
 }
 

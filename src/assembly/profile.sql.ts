@@ -24,7 +24,8 @@ export const readProfile = statement<[accountId: AccountId, memberId: string], P
   `select ${PROFILE_COLUMNS} from members where account_id = $1 and id = $2`,
 );
 
-const strictness = (mode: string): string =>
+/** SQL: how strict a mode is, as a number that grows with it. */
+export const strictness = (mode: string): string =>
   `array_position(array['${APPROVAL_MODES.join("','")}'], ${mode})`;
 
 /**

@@ -8,12 +8,11 @@ export const PROVIDER_FORMATS = ['openai', 'anthropic', 'mcp'] as const;
 
 export type ProviderFormat = (typeof PROVIDER_FORMATS)[number];
 
-/** The kernel tools that let a model find and call what its provider was not given. */
-const FINDERS = ['nexus.tools.search', 'nexus.tools.call'];
-const FINDER_NAMES: Readonly<Record<string, string>> = {
-  tool_search: 'nexus.tools.search',
-  tool_call: 'nexus.tools.call',
-};
+/** The kernel tools, by wire and canonical name, that let a model find and call what its provider was not given. */
+const FINDERS = new Map([
+  ['tool_search', 'nexus.tools.search'],
+  ['tool_call', 'nexus.tools.call'],
+]);
 
 interface Definition {
   readonly members: ReadonlyMap<string, string>;
@@ -27,11 +26,9 @@ interface Definition {
  */
 export function providerTools(toolDefinitions: JsonText, format: ProviderFormat): JsonText {
   const definitions = elementTexts(toolDefinitions.text).map(readDefinition);
-  const finders = definitions.filter((definition) => finderOf(definition) !== undefined);
-  const defers = FINDERS.every((canonical) => finders.some((finder) => finderOf(finder) === canonical));
-  const shown = defers
-    ? definitions.filter((known) => !isDeferred(known) || finders.includes(known))
-    : definitions;
+  const finders = new Set(definitions.map(finderOf).filter((finder) => finder !== undefined));
+  const defers = finders.size === FINDERS.size;
+  const shown = definitions.filter((known) => !(defers && isDeferred(known)));
   return new JsonText(`[${shown.map((definition) => SHAPES[format](partsOf(definition))).join(',')}]`);
 }
 
@@ -40,13 +37,16 @@ function readDefinition(text: string): Definition {
   return { members, function: memberTexts(members.get('function') ?? '{}') };
 }
 
-const isDeferred = ({ members }: Definition): boolean => members.get('defer_loading') === 'true';
+/** The finders themselves are never deferred: nothing else would find them. */
+const isDeferred = (definition: Definition): boolean =>
+  definition.members.get('defer_loading') === 'true' && finderOf(definition) === undefined;
 
-/** Which of the finders a definition is, if it is one. */
+/** The canonical name of the finder that a definition is, if it is one. */
 function finderOf({ members, function: declared }: Definition): string | undefined {
   const alias = members.get('canonical');
-  if (alias !== undefined) return FINDERS.find((finder) => JSON.stringify(finder) === alias);
-  return members.has('route') ? undefined : FINDER_NAMES[JSON.parse(declared.get('name') ?? '""') as string];
+  if (alias !== undefined)
+    return [...FINDERS.values()].find((canonical) => JSON.stringify(canonical) === alias);
+  return members.has('route') ? undefined : FINDERS.get(JSON.parse(declared.get('name') ?? '""') as string);
 }
 
 /** The members of `function` as JSON texts, in their order; the description completed where there are documents. */

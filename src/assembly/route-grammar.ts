@@ -1,37 +1,33 @@
-import { reservedNamespace } from '../kernel/reserved-names.js';
 import { isServedName, isUuid } from '../kernel/names.js';
+import { reservedNamespace } from '../kernel/reserved-names.js';
 import type { RunnerRoute } from './configuration.js';
 import { type ConfigurationFaults, isObject } from './configuration-faults.js';
 
+const INVALID = 'invalid_tool_route';
+
 /**
- * Reads an explicit route (chapter 4): `{kind: "runner", runner_executor_public_id, tool_name}`. Without a UUID it is
- * `runner_target_required`; malformed, an explicit null included, or on a name the kernel keeps `invalid_tool_route`.
+ * Reads the explicit route of a callable (chapter 4): `{kind: "runner", runner_executor_public_id, tool_name}`. Without
+ * a UUID it is `runner_target_required`; malformed, an explicit null included, or on a name that the kernel keeps
+ * `invalid_tool_route`. Answers undefined after noting a fault.
  */
 export function readRoute(
   value: unknown,
   callable: string,
-  path: string,
   faults: ConfigurationFaults,
 ): RunnerRoute | undefined {
-  const refuseRoute = (field: string, what: string): undefined => {
-    faults.add(field, what, 'invalid_tool_route');
-    return undefined;
-  };
-  if (!isObject(value)) return refuseRoute(path, 'must be an object');
-  if (value['kind'] !== 'runner') return refuseRoute(`${path}.kind`, 'must be runner');
+  if (!isObject(value)) return faults.note('', 'must be an object', INVALID);
+  const { kind, runner_executor_public_id: runnerId, tool_name: toolName } = value;
+  if (kind !== 'runner') return faults.note('.kind', 'must be runner', INVALID);
   const namespace = reservedNamespace(callable);
-  if (namespace !== undefined)
-    return refuseRoute(path, `may not lead a reserved kernel name away (${namespace})`);
-  const { runner_executor_public_id: runnerId, tool_name: toolName } = value;
-  if (runnerId === undefined) {
-    faults.add(`${path}.runner_executor_public_id`, 'is required', 'runner_target_required');
-    return undefined;
+  if (namespace !== undefined) {
+    return faults.note('', `may not lead a reserved kernel name away (${namespace})`, INVALID);
   }
-  if (!isUuid(runnerId)) return refuseRoute(`${path}.runner_executor_public_id`, 'must be a UUID');
-  if (!isServedName(toolName)) return refuseRoute(`${path}.tool_name`, 'must be the name of a served tool');
-  const reserved = reservedNamespace(toolName);
-  if (reserved !== undefined) {
-    return refuseRoute(`${path}.tool_name`, `names a reserved kernel namespace (${reserved})`);
-  }
+  const target = '.runner_executor_public_id';
+  if (runnerId === undefined) return faults.note(target, 'is required', 'runner_target_required');
+  if (!isUuid(runnerId)) return faults.note(target, 'must be a UUID', INVALID);
+  if (!isServedName(toolName)) return faults.note('.tool_name', 'must be the name of a served tool', INVALID);
+  const kept = reservedNamespace(toolName);
+  if (kept !== undefined)
+    return faults.note('.tool_name', `names a reserved kernel namespace (${kept})`, INVALID);
   return { runnerId, toolName };
 }

@@ -68,9 +68,11 @@ export const Input = createParamDecorator((_: unknown, context: ExecutionContext
 );
 
 /** Injects the body as a DTO, which the validation pipe checks by its class. */
-export const Fields = createParamDecorator(
-  (_: unknown, context: ExecutionContext) => inputOf(context).body.object,
-);
+export const Fields = createParamDecorator(fieldsOf);
+
+function fieldsOf(_: unknown, context: ExecutionContext): Record<string, unknown> {
+  return inputOf(context).body.object;
+}
 
 /** A string field that must be there. Throws `parameter_missing`, or `parameter_invalid` for another type. */
 export function requiredText(input: VerbInput, name: string): string {

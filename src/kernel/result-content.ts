@@ -1,73 +1,143 @@
+import type { ErrorCode } from '../errors/error-table.js';
 import { refuse } from '../errors/refusal.js';
+import { isUnstorable } from './json/scan.js';
 
-const KIB = 1024;
-/** All of a result together, in bytes of JSON (chapter 6, Commit). */
-const RESULT_BYTES_MAX = 768 * KIB;
-const METADATA_BYTES_MAX = 64 * KIB;
-const BLOCKS_MAX = 64;
-const TITLE_MAX = 256;
+/** Bytes of `content` and `structured_content` together, as JSON (chapter 6, Commit). */
+const RESULT_LIMIT_BYTES = 768 * 1024;
+const METADATA_LIMIT_BYTES = 64 * 1024;
+const BLOCKS_LIMIT = 64;
+/** Characters, not UTF-16 units. */
+const TITLE_LIMIT = 256;
+const OUTCOMES: readonly unknown[] = ['completed', 'failed'];
 
-/** The strings that a block of each kind must carry, after the Model Context Protocol. */
-const BLOCKS: Readonly<Record<string, readonly string[]>> = {
-  text: ['text'],
-  image: ['data', 'mimeType'],
-  audio: ['data', 'mimeType'],
-  resource_link: ['uri', 'name'],
-  resource: [],
-};
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Why a result is refused. */
+export interface ResultFault {
+  readonly code: Extract<
+    ErrorCode,
+    | 'invalid_content'
+    | 'invalid_title'
+    | 'metadata_too_large'
+    | 'result_too_large'
+    | 'result_unstorable'
+    | 'too_many_content_blocks'
+    | 'unsupported_content_kind'
+    | 'validation_failed'
+  >;
+  readonly message: string;
+}
 
 /**
- * Checks a commit's result: grammar, then bounds. `raw` holds the members of the body as they were written. Throws
- * `validation_failed`, `invalid_content`, `unsupported_content_kind`, `too_many_content_blocks`, `invalid_title`,
- * `metadata_too_large` or `result_too_large`; each leaves the park standing.
+ * The first fault of a commit's result (chapter 6), undefined for one that can be stored. `body` is the parsed body, `raw`
+ * its `memberTexts`: sizes are those of the JSON as it was sent. A fault leaves the park standing, except
+ * `result_unstorable`, which is looked for last: it closes the task.
  */
-export function checkResult(body: Readonly<Record<string, unknown>>, raw: ReadonlyMap<string, string>): void {
-  const { outcome, is_error: isError, title, metadata } = body;
-  if (outcome !== undefined && outcome !== 'completed' && outcome !== 'failed') {
-    throw refuse('validation_failed', 'outcome must be one of completed, failed');
-  }
-  if (isError !== undefined && typeof isError !== 'boolean')
-    throw refuse('validation_failed', 'is_error must be a boolean');
-  if (title !== undefined && (typeof title !== 'string' || title.length > TITLE_MAX)) {
-    throw refuse('invalid_title', `title must be a string of at most ${TITLE_MAX} characters`);
-  }
-  if (body['content'] !== undefined) checkContent(body['content']);
-  if (metadata !== undefined && !isObject(metadata))
-    throw refuse('metadata_too_large', 'metadata must be an object');
-  if (bytesOf(raw, 'metadata') > METADATA_BYTES_MAX) throw refuse('metadata_too_large');
-  if (bytesOf(raw, 'content') + bytesOf(raw, 'structured_content') > RESULT_BYTES_MAX)
-    throw refuse('result_too_large');
+export function resultFault(body: JsonObject, raw: ReadonlyMap<string, string>): ResultFault | undefined {
+  return (
+    outcomeFault(body) ??
+    contentFault(body['content']) ??
+    sizeFault(raw) ??
+    titleFault(body['title']) ??
+    metadataFault(body['metadata'], raw) ??
+    unstorableFault(raw)
+  );
 }
 
-function checkContent(content: unknown): void {
-  if (typeof content === 'string') return;
-  if (!Array.isArray(content))
-    throw refuse('invalid_content', 'content must be a string or a list of content blocks');
-  if (content.length > BLOCKS_MAX) throw refuse('too_many_content_blocks');
-  for (const [index, block] of content.entries()) checkBlock(block, `content[${index}]`);
+/** Throws the refusal for the first fault of a commit's result; see `resultFault`. */
+export function checkResult(body: JsonObject, raw: ReadonlyMap<string, string>): void {
+  const fault = resultFault(body, raw);
+  if (fault) throw refuse(fault.code, fault.message);
 }
 
-function checkBlock(block: unknown, path: string): void {
-  if (!isObject(block)) throw refuse('invalid_content', `${path} must be an object`);
+function outcomeFault({ outcome, is_error }: JsonObject): ResultFault | undefined {
+  if (outcome !== undefined && !OUTCOMES.includes(outcome)) {
+    return { code: 'validation_failed', message: `outcome must be one of ${OUTCOMES.join(', ')}` };
+  }
+  if (is_error !== undefined && typeof is_error !== 'boolean') {
+    return { code: 'validation_failed', message: 'is_error must be a boolean' };
+  }
+  return undefined;
+}
+
+function contentFault(content: unknown): ResultFault | undefined {
+  if (content === undefined || typeof content === 'string') return undefined;
+  if (!Array.isArray(content)) return invalid('content must be a string or a list of content blocks');
+  if (content.length > BLOCKS_LIMIT) {
+    const message = `content has ${content.length} blocks; at most ${BLOCKS_LIMIT} are admitted`;
+    return { code: 'too_many_content_blocks', message };
+  }
+  for (const [index, block] of content.entries()) {
+    const fault = blockFault(block, `content[${index}]`);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/** What each kind of block must carry, beside anything else it does: the content blocks of MCP. */
+const BLOCK_FAULTS: ReadonlyMap<string, (block: JsonObject, path: string) => ResultFault | undefined> =
+  new Map([
+    ['text', (block, path) => stringsFault(block, ['text'], path)],
+    ['resource_link', (block, path) => stringsFault(block, ['uri', 'name'], path)],
+    ['image', (block, path) => stringsFault(block, ['data', 'mimeType'], path)],
+    ['audio', (block, path) => stringsFault(block, ['data', 'mimeType'], path)],
+    ['resource', resourceFault],
+  ]);
+
+function blockFault(block: unknown, path: string): ResultFault | undefined {
+  if (!isObject(block)) return invalid(`${path} must be an object`);
   const { type } = block;
-  if (typeof type !== 'string') throw refuse('invalid_content', `${path}.type must be a string`);
-  const required = Object.hasOwn(BLOCKS, type) ? BLOCKS[type] : undefined;
-  if (!required) {
-    throw refuse('unsupported_content_kind', `${path}.type must be one of ${Object.keys(BLOCKS).join(', ')}`);
-  }
-  for (const key of required) {
-    if (typeof block[key] !== 'string') throw refuse('invalid_content', `${path}.${key} must be a string`);
-  }
-  if (type === 'resource') checkResource(block['resource'], `${path}.resource`);
+  if (typeof type !== 'string') return invalid(`${path}.type must be a string`);
+  const faultOf = BLOCK_FAULTS.get(type);
+  if (faultOf) return faultOf(block, path);
+  const message = `${path}.type must be one of ${[...BLOCK_FAULTS.keys()].join(', ')}`;
+  return { code: 'unsupported_content_kind', message };
 }
 
-function checkResource(resource: unknown, path: string): void {
-  if (!isObject(resource) || typeof resource['uri'] !== 'string') {
-    throw refuse('invalid_content', `${path}.uri must be a string`);
-  }
-  if (typeof resource['text'] !== 'string' && typeof resource['blob'] !== 'string') {
-    throw refuse('invalid_content', `${path} must carry text or blob`);
-  }
+/** An embedded resource: a `uri`, and its body as `text` or `blob`. */
+function resourceFault({ resource }: JsonObject, path: string): ResultFault | undefined {
+  if (!isObject(resource)) return invalid(`${path}.resource must be an object`);
+  const body = Object.hasOwn(resource, 'text') ? 'text' : 'blob';
+  return stringsFault(resource, ['uri', body], `${path}.resource`);
+}
+
+function stringsFault(object: JsonObject, keys: readonly string[], path: string): ResultFault | undefined {
+  const wrong = keys.find((key) => !Object.hasOwn(object, key) || typeof object[key] !== 'string');
+  return wrong === undefined ? undefined : invalid(`${path}.${wrong} must be a string`);
+}
+
+function sizeFault(raw: ReadonlyMap<string, string>): ResultFault | undefined {
+  const bytes = bytesOf(raw, 'content') + bytesOf(raw, 'structured_content');
+  if (bytes <= RESULT_LIMIT_BYTES) return undefined;
+  const message = `content and structured_content have ${bytes} bytes as JSON; their bound is ${RESULT_LIMIT_BYTES}`;
+  return { code: 'result_too_large', message };
+}
+
+function titleFault(title: unknown): ResultFault | undefined {
+  if (title === undefined || (typeof title === 'string' && isTitle(title))) return undefined;
+  return { code: 'invalid_title', message: `title must be a string of at most ${TITLE_LIMIT} characters` };
+}
+
+/** A character has at most two units, so a long string is not taken apart. */
+const isTitle = (title: string): boolean =>
+  title.length <= TITLE_LIMIT || (title.length <= 2 * TITLE_LIMIT && [...title].length <= TITLE_LIMIT);
+
+function metadataFault(metadata: unknown, raw: ReadonlyMap<string, string>): ResultFault | undefined {
+  if (metadata === undefined) return undefined;
+  if (!isObject(metadata)) return { code: 'validation_failed', message: 'metadata must be an object' };
+  const bytes = bytesOf(raw, 'metadata');
+  if (bytes <= METADATA_LIMIT_BYTES) return undefined;
+  const message = `metadata has ${bytes} bytes as JSON; its bound is ${METADATA_LIMIT_BYTES}`;
+  return { code: 'metadata_too_large', message };
+}
+
+/** The members of a body that are stored. */
+const STORED = ['content', 'structured_content', 'title', 'metadata'] as const;
+
+function unstorableFault(raw: ReadonlyMap<string, string>): ResultFault | undefined {
+  const found = STORED.find((key) => isUnstorable(raw.get(key) ?? ''));
+  if (found === undefined) return undefined;
+  return { code: 'result_unstorable', message: `${found} holds a NUL or a lone surrogate` };
 }
 
 function bytesOf(raw: ReadonlyMap<string, string>, key: string): number {
@@ -75,5 +145,7 @@ function bytesOf(raw: ReadonlyMap<string, string>, key: string): number {
   return text === undefined ? 0 : Buffer.byteLength(text);
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+const invalid = (message: string): ResultFault => ({ code: 'invalid_content', message });
+
+const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

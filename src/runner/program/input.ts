@@ -5,7 +5,8 @@ export class Input {
   private readonly fields: Readonly<Record<string, unknown>>;
 
   constructor(input: unknown) {
-    if (typeof input !== 'object' || input === null || Array.isArray(input)) throw new ToolError('input must be an object');
+    if (typeof input !== 'object' || input === null || Array.isArray(input))
+      throw new ToolError('input must be an object');
     this.fields = input as Record<string, unknown>;
   }
 
@@ -27,7 +28,10 @@ export class Input {
     return value;
   }
 
-  integer(name: string, { least, most, otherwise }: { least: number; most: number; otherwise: number }): number {
+  integer(
+    name: string,
+    { least, most, otherwise }: { least: number; most: number; otherwise: number },
+  ): number {
     const value = this.own(name) ?? otherwise;
     if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
       throw new ToolError(`${name} must be an integer from ${least} to ${most}`);

@@ -103,10 +103,17 @@ export class OpenFolder {
 
   /** Opens a regular file; anything else (a link, a folder, a pipe, a device) is refused without waiting for it. */
   async file(name: string, access: 'read' | 'write' = 'read'): Promise<FileHandle> {
-    const handle = await this.opened(name, (access === 'read' ? O_RDONLY : O_WRONLY) | O_NOFOLLOW | O_NONBLOCK, 'file');
-    if ((await handle.stat()).isFile()) return handle;
+    const handle = await this.opened(
+      name,
+      (access === 'read' ? O_RDONLY : O_WRONLY) | O_NOFOLLOW | O_NONBLOCK,
+      'file',
+    );
+    const found = await handle.stat();
+    if (found.isFile()) return handle;
     await handle.close();
-    throw new ToolError(`${this.show(name)} is not a regular file`);
+    throw new ToolError(
+      `${this.show(name)} is ${found.isDirectory() ? 'a folder, not a file' : 'not a regular file'}`,
+    );
   }
 
   /** Makes a new file and opens it to write. Throws when the name is taken. */
@@ -132,7 +139,12 @@ export class OpenFolder {
     await this.handle.close();
   }
 
-  private async opened(name: string, flags: number, what: 'file' | 'folder', mode?: number): Promise<FileHandle> {
+  private async opened(
+    name: string,
+    flags: number,
+    what: 'file' | 'folder',
+    mode?: number,
+  ): Promise<FileHandle> {
     let handle: FileHandle;
     try {
       if (this.confinement === 'after_opening') await this.refuseLink(name);

@@ -19,12 +19,20 @@ describe('A path below the root folder', () => {
     expect(namesBelow('/srv/root', path)).toEqual(names);
   });
 
-  it.each(['..', '../x', 'a/../../x', '/', '/etc/passwd', '/srv/rootless', '/srv/root/../x', './../root', 'C:/x', 'c:x'])(
-    '%p leads outside and is refused',
-    (path) => {
-      expect(() => namesBelow('/srv/root', path)).toThrow('leads outside the root folder');
-    },
-  );
+  it.each([
+    '..',
+    '../x',
+    'a/../../x',
+    '/',
+    '/etc/passwd',
+    '/srv/rootless',
+    '/srv/root/../x',
+    './../root',
+    'C:/x',
+    'c:x',
+  ])('%p leads outside and is refused', (path) => {
+    expect(() => namesBelow('/srv/root', path)).toThrow('leads outside the root folder');
+  });
 
   it('refuses NUL, and what is too long', () => {
     expect(() => namesBelow('/srv/root', 'a\0b')).toThrow('NUL');
@@ -45,7 +53,9 @@ describe('A path below the root folder', () => {
         } catch {
           return;
         }
-        expect(names.every((each) => each !== '' && each !== '.' && each !== '..' && !each.includes('/'))).toBe(true);
+        expect(
+          names.every((each) => each !== '' && each !== '.' && each !== '..' && !each.includes('/')),
+        ).toBe(true);
       }),
     );
   });

@@ -11,7 +11,8 @@ const MOST_PATH_BYTES = 4_096;
  */
 export function namesBelow(root: string, path: string): string[] {
   if (path.includes('\0')) throw new ToolError('path holds a NUL character');
-  if (Buffer.byteLength(path) > MOST_PATH_BYTES) throw new ToolError(`path is longer than ${MOST_PATH_BYTES} bytes`);
+  if (Buffer.byteLength(path) > MOST_PATH_BYTES)
+    throw new ToolError(`path is longer than ${MOST_PATH_BYTES} bytes`);
   const slashed = sep === '/' ? path : path.replaceAll(sep, '/');
   const below = slashed.startsWith('/') || /^[A-Za-z]:/.test(slashed) ? relativeTo(root, slashed) : slashed;
   if (below === undefined) throw outside(path);

@@ -1,0 +1,43 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+/** Whether a process of this id lives. */
+export function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (fault) {
+    return fault.code === 'EPERM';
+  }
+}
+
+/**
+ * Ends what a killed start left running: the recorded processes, where the command line still is the recorded one, so
+ * that nobody else's process is ever touched.
+ * @param {import('./home.mjs').Home} home
+ */
+export async function endLeftovers(home) {
+  for (const { pid, mark, signal } of home.readJson('children.json') ?? []) {
+    if (!isAlive(pid) || !commandLine(pid).includes(mark)) continue;
+    process.kill(pid, signal);
+    for (let tries = 0; tries < 200 && isAlive(pid); tries += 1) {
+      if (tries === 150) process.kill(pid, 'SIGKILL');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** The pid of the start that uses this home just now; undefined when there is none. */
+export function runningStart(home) {
+  const pid = Number(home.read('start.pid') ?? 0);
+  return pid > 0 && pid !== process.pid && isAlive(pid) && commandLine(pid).includes('start.mjs') ? pid : undefined;
+}
+
+/** A process's command line, where the system tells it (Linux); elsewhere whatever is asked for is taken to be in it. */
+function commandLine(pid) {
+  if (!existsSync('/proc/self/cmdline')) return { includes: () => true };
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * `npm start`: PostgreSQL, NATS, a node and a local runner on this machine, in this order, and all of it stopped in the
+ * reverse order. `DATABASE_URL` and `NATS_URL` replace the embedded parts, `NEXUS_LOCAL_RUNNER=off` leaves the runner out.
+ */
+import { openSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { startChild, whenReady } from './child.mjs';
+import { Home } from './home.mjs';
+import { endLeftovers, runningStart } from './leftovers.mjs';
+import { startNats } from './nats-server.mjs';
+import { isFree } from './port.mjs';
+import { startPostgres } from './postgres.mjs';
+import { provision, serves } from './provision.mjs';
+
+const LOG_BYTES_MAX = 10 * 1024 * 1024;
+const env = process.env;
+const program = (path) => fileURLToPath(new URL(`../../dist/src/${path}`, import.meta.url));
+const home = new Home(env.NEXUS_HOME);
+const services = [];
+const children = [];
+let stopping = false;
+
+process.once('SIGINT', () => void stop(0));
+process.once('SIGTERM', () => void stop(0));
+process.once('SIGHUP', () => void stop(0));
+// npm that is killed leaves us behind: then stop as well
+const parent = process.ppid;
+setInterval(() => process.ppid !== parent && void stop(0), 500).unref();
+
+start().catch((fault) => {
+  process.stderr.write(`\nnexus: ${fault.message}\n`);
+  void stop(1);
+});
+
+async function start() {
+  const other = runningStart(home);
+  if (other !== undefined) {
+    process.stderr.write(`nexus: already running with ${home.folder} (pid ${other})\n`);
+    process.exit(1);
+  }
+  home.write('start.pid', String(process.pid));
+  rmSync(home.path('ready.json'), { force: true });
+  await endLeftovers(home);
+
+  const databaseUrl = env.DATABASE_URL || (await step('PostgreSQL', startEmbeddedPostgres));
+  const natsUrl = env.NATS_URL || (await step('NATS', startEmbeddedNats));
+  home.write('database.url', databaseUrl);
+  const url = await step('Nexus', () => startNode(databaseUrl, natsUrl));
+  const withRunner = env.NEXUS_LOCAL_RUNNER !== 'off';
+  const { runnerId } = await provision(home, url, { withRunner });
+  if (withRunner) await step('Local runner', () => startRunner(url, natsUrl, runnerId));
+
+  home.writeJson('ready.json', {
+    http_url: url,
+    docs_url: `${url}/docs`,
+    nats_url: natsUrl,
+    pid: process.pid,
+    local: {
+      agent_secret_file: home.path('agent.secret'),
+      human_secret_file: home.path('human.secret'),
+      runner_executor_public_id: withRunner ? runnerId : null,
+    },
+  });
+  welcome(url, natsUrl, withRunner ? runnerId : undefined);
+}
+
+async function startEmbeddedPostgres() {
+  const port = await portOf('NEXUS_POSTGRES_PORT', 7432);
+  const postgres = await startPostgres({ dataDir: home.path('postgres'), port, mode: 'durable', stdio: logTo('postgres') });
+  await keep('PostgreSQL', postgres, { mark: 'postgres', signal: 'SIGINT' });
+  return postgres.url;
+}
+
+async function startEmbeddedNats() {
+  const port = await portOf('NEXUS_NATS_PORT', 7422);
+  const nats = await startNats({ dir: home.path('nats'), port, stdio: logTo('nats') });
+  await keep('NATS', nats, { mark: 'nats-server', signal: 'SIGTERM' });
+  return nats.url;
+}
+
+async function startNode(databaseUrl, natsUrl) {
+  const port = await portOf('NEXUS_HTTP_PORT', 7420);
+  const node = startChild(process.execPath, ['--enable-source-maps', program('main.js')], {
+    stdio: logTo('node'),
+    env: { ...env, DATABASE_URL: databaseUrl, NATS_URL: natsUrl, NEXUS_HOME: home.folder, NEXUS_HTTP_PORT: String(port) },
+  });
+  await keep('Nexus', node, { mark: 'main.js', signal: 'SIGTERM' });
+  const url = `http://127.0.0.1:${port}`;
+  await whenReady(node, `Nexus (${home.path('logs/node.log')})`, () => isReady(url));
+  return url;
+}
+
+async function startRunner(url, natsUrl, runnerId, attempt = 0) {
+  const args = ['--registration', home.path('runner.registration.json'), '--nats-url', natsUrl, '--root', home.workspace];
+  const runner = startChild(process.execPath, [program('runner/main.js'), ...args], { stdio: logTo('runner') });
+  record({ pid: runner.pid, mark: 'runner/main.js', signal: 'SIGTERM' });
+  services.push({ name: 'Local runner', service: runner });
+  void runner.ended.then((how) => {
+    services.splice(
+      services.findIndex(({ service }) => service === runner),
+      1,
+    );
+    if (stopping) return;
+    process.stderr.write(`nexus: the local runner ended (${how}); it is started again\n`);
+    setTimeout(() => !stopping && void startRunner(url, natsUrl, runnerId, attempt + 1), Math.min(30_000, 500 * 2 ** attempt));
+  });
+  if (attempt === 0) await whenReady(runner, `The local runner (${home.path('logs/runner.log')})`, () => serves(home, url, runnerId));
+}
+
+/** Remembers a service that must not end by itself. */
+async function keep(name, service, { mark, signal }) {
+  services.push({ name, service });
+  record({ pid: service.pid, mark, signal });
+  void service.ended.then((how) => {
+    if (stopping) return;
+    process.stderr.write(`nexus: ${name} ended (${how}); see ${home.path('logs')}\n`);
+    void stop(1);
+  });
+}
+
+function record(child) {
+  children.push(child);
+  home.writeJson('children.json', children);
+}
+
+async function stop(code) {
+  if (stopping) return;
+  stopping = true;
+  rmSync(home.path('ready.json'), { force: true });
+  for (const { service } of [...services].reverse()) await service.stop();
+  if (services.length > 0) process.stdout.write('Stopped.\n');
+  for (const name of ['start.pid', 'children.json']) rmSync(home.path(name), { force: true });
+  process.exit(code);
+}
+
+async function step(name, work) {
+  const started = Date.now();
+  process.stdout.write(`${name} …`);
+  const result = await work();
+  process.stdout.write(` ${((Date.now() - started) / 1000).toFixed(1)} s\n`);
+  return result;
+}
+
+async function portOf(variable, fallback) {
+  const port = Number(env[variable] || fallback);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`${variable} must be a port`);
+  if (!(await isFree(port))) throw new Error(`Port ${port} is taken by another program: set ${variable} to a free one.`);
+  return port;
+}
+
+async function isReady(url) {
+  return fetch(`${url}/readyz`).then(
+    (answer) => answer.ok,
+    () => false,
+  );
+}
+
+/** Standard output and error into a log file, which starts anew when it has become large. */
+function logTo(name) {
+  const file = home.path(`logs/${name}.log`);
+  const log = openSync(file, 'a', 0o600);
+  if (statSync(file).size > LOG_BYTES_MAX) truncateSync(file);
+  return ['ignore', log, log];
+}
+
+function welcome(url, natsUrl, runnerId) {
+  const lines = [
+    '',
+    'Nexus is ready.',
+    `  API      ${url}`,
+    `  Swagger  ${url}/docs`,
+    `  NATS     ${natsUrl}   (token mode: whoever may listen there reads secrets and results; keep it private)`,
+    `  Secrets  ${home.path('platform.secret')}  (administrators: paste it into Swagger's "platform")`,
+    `           ${home.path('agent.secret')}, ${home.path('human.secret')}`,
+    `  Logs     ${home.path('logs')}`,
+  ];
+  if (runnerId !== undefined) {
+    lines.push(
+      '',
+      'Call a tool on the local runner (paste it into another terminal):',
+      '',
+      `  ${callLine(url)}`,
+    );
+  }
+  process.stdout.write(`${lines.join('\n')}\n\nCtrl-C stops all of it.\n`);
+}
+
+/** One line for a shell: a run, a call of `ls`, and the answer. */
+function callLine(url) {
+  const secret = home.path('agent.secret');
+  const head = `-H "Authorization: Bearer $(cat ${quote(secret)})" -H 'Content-Type: application/json'`;
+  const runnerOf = `$(node -p 'JSON.parse(fs.readFileSync(${JSON.stringify(home.path('ready.json'))})).local.runner_executor_public_id')`;
+  const body = `"{\\"default_runner_executor_public_id\\":\\"${runnerOf}\\",\\"steps\\":[{\\"call\\":{\\"name\\":\\"ls\\",\\"key\\":\\"first\\",\\"input\\":{\\"path\\":\\".\\"}}}]}"`;
+  const run = `$(curl -sS ${head} ${url}/agent_api/v1/runs -d ${body} | node -p 'JSON.parse(fs.readFileSync(0)).run.public_id')`;
+  return `curl -sS ${head} "${url}/agent_api/v1/runs/${run}/tasks/first?wait_ms=10000"`;
+}
+
+const quote = (path) => `'${path.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,147 @@
+import type { AccountId } from '../db/account-id.js';
+import { statement } from '../db/statement.js';
+import { eligible } from '../identity/eligibility.sql.js';
+import { APPROVAL_HOLD_MS } from '../kernel/expiry.js';
+import { type TaskRow, taskColumns } from './task-row.js';
+
+/** One call, decided and not yet inserted. Member names are the columns of the recordset below. */
+export interface TaskDraft {
+  /** Place among the steps: rows are answered, and accepted, in this order. */
+  readonly ordinal: number;
+  readonly task_key: string;
+  readonly tool_name: string;
+  readonly tool_alias: string | null;
+  readonly tool_call_id: string | null;
+  /** JSON as text, so that its bytes reach the column untouched. */
+  readonly tool_input: string;
+  readonly effect_profile: string;
+  readonly addressed_role: TaskRow['addressed_role'];
+  readonly addressed_id: string | null;
+  /** The announcement version that the profile and the timeout come from; null for a pool and for the kernel. */
+  readonly announcement_version: number | null;
+  readonly timeout_ms: number;
+  readonly extension_bound_ms: number;
+  readonly status: 'dispatched' | 'needs_approval' | 'completed' | 'failed';
+  /** Who let it go or denied it; null while it rests. */
+  readonly approval_origin: 'mode' | 'rule' | 'human' | null;
+  readonly approval_by: string | null;
+  readonly error_key: string | null;
+  readonly error_detail: string | null;
+  readonly content: string | null;
+  readonly structured_content: string | null;
+}
+
+/** Who asks, for what run, with what: `drafts` is the JSON text of a list of `TaskDraft`. */
+export type AcceptParams = [
+  accountId: AccountId,
+  runId: string,
+  credentialId: string,
+  callerId: string,
+  drafts: string,
+];
+
+/** SQL: the drafts as rows, of parameter `n`. */
+export const draftRows = (n: number): string => `
+  json_to_recordset($${n}::json) as draft (
+    ordinal integer, task_key text, tool_name text, tool_alias text, tool_call_id text, tool_input text,
+    effect_profile text, addressed_role text, addressed_id uuid, announcement_version bigint, timeout_ms integer,
+    extension_bound_ms integer, status text, approval_origin text, approval_by uuid, error_key text, error_detail text,
+    content text, structured_content text)`;
+
+/**
+ * SQL: whether the executor `e` is eligible for the run's principal `m`, and for the caller `c` where that is somebody
+ * else: who adds a call to another's run reaches no executor that is not their own to reach.
+ */
+export const mayReach = (e: string, m: string, c: string): string =>
+  `(${eligible(e, m)} and (${c}.id = ${m}.id or ${e}.kind = 'agent_application' or ${eligible(e, c)}))`;
+
+/** SQL: a credential is live. */
+export const isLiveCredential = (k: string): string =>
+  `(${k}.revoked_at is null and (${k}.expires_at is null or ${k}.expires_at > now()))`;
+
+/** The wire's spelling of a time, for JSON that is made in the statement. */
+const iso = (time: string): string =>
+  `to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/**
+ * Accepts 1 to 64 calls in one statement, all or none (chapter 5); fewer rows than drafts is always no row. It holds only
+ * for a run that is neither stopped nor pruned, whose row it locks against both; a live credential; executors that are
+ * eligible now and announce what the drafts were made of. A key that is taken raises unique_violation.
+ *
+ * One round trip however many steps. Executors, announcements and members are reached by primary key, never by scanning.
+ */
+export const acceptTasks = statement<AcceptParams, TaskRow>(
+  'accept_tasks',
+  `with run as (
+     select r.id, r.account_id, r.principal_id, clock_timestamp() as at from runs r
+     where r.account_id = $1 and r.id = $2 and r.stopped_at is null and r.details_pruned_at is null
+     for key share
+   ), draft as (
+     select * from ${draftRows(5)}
+   ), admitted as (
+     select run.id as run_id, run.account_id, run.principal_id, run.at, draft.*
+     from run
+     join credentials k on k.account_id = run.account_id and k.id = $3 and k.member_id = $4 and ${isLiveCredential('k')}
+     join members m on m.account_id = run.account_id and m.id = run.principal_id
+     join members c on c.account_id = run.account_id and c.id = $4
+     cross join draft
+     where case draft.addressed_role
+       when 'kernel' then true
+       when 'tool_provider' then exists (
+         select from announcements a join executors e on e.id = a.executor_id
+         where a.account_id = run.account_id and a.tool_names @> array[draft.tool_name]
+           and e.kind = 'tool_provider' and ${mayReach('e', 'm', 'c')})
+       else exists (
+         select from executors e join announcements a on a.executor_id = e.id
+         where e.account_id = run.account_id and e.id = draft.addressed_id and e.kind = draft.addressed_role
+           and a.version = draft.announcement_version and ${mayReach('e', 'm', 'c')})
+       end
+   ), task as (
+     insert into tasks (run_id, task_key, account_id, principal_id, tool_name, tool_alias, tool_call_id, tool_input,
+       effect_profile, status, target_id, addressed_role, addressed_id, timeout_ms, extension_bound_ms, accepted_at,
+       started_at, deadline_at, settled_at, content, structured_content, is_error, error_key, error_detail, approval)
+     select run_id, task_key, account_id, principal_id, tool_name, tool_alias, tool_call_id, tool_input::json,
+       effect_profile::json, status, case addressed_role when 'runner' then addressed_id end, addressed_role, addressed_id,
+       timeout_ms, extension_bound_ms, at,
+       case when status in ('dispatched', 'completed') then at end,
+       case status when 'dispatched' then at + timeout_ms * interval '1 millisecond'
+         when 'needs_approval' then at + ${APPROVAL_HOLD_MS} * interval '1 millisecond' end,
+       case when status in ('completed', 'failed') then at end,
+       content::json, structured_content::json, case status when 'completed' then false end, error_key, error_detail,
+       case when approval_origin is not null then json_strip_nulls(json_build_object(
+         'origin', approval_origin, 'decided_by', approval_by, 'decided_at', ${iso('at')})) end
+     from admitted
+     where (select count(*) from admitted) = json_array_length($5::json)
+     order by ordinal
+     returning *
+   )
+   select ${taskColumns('task')} from task order by seq`,
+);
+
+/** Why `acceptTasks` answered no row: one row for each draft; none where the run is gone. */
+export interface AcceptDiagnosis {
+  readonly is_live: boolean;
+  readonly is_stopped: boolean;
+  readonly is_pruned: boolean;
+  readonly ordinal: number;
+  readonly addressed_role: TaskRow['addressed_role'];
+  /** Whether the executor may be reached; true where nobody in particular is addressed. */
+  readonly may_reach: boolean;
+}
+
+/** The diagnosing read behind `acceptTasks`: it changes nothing, and looks at one draft after the other. */
+export const diagnoseAcceptance = statement<AcceptParams, AcceptDiagnosis>(
+  'accept_diagnose',
+  `select exists (select from credentials k where k.id = $3 and k.member_id = c.id and ${isLiveCredential('k')}) as is_live,
+          r.stopped_at is not null as is_stopped, r.details_pruned_at is not null as is_pruned,
+          draft.ordinal, draft.addressed_role,
+          draft.addressed_id is null or exists (
+            select from executors e where e.account_id = r.account_id and e.id = draft.addressed_id
+              and e.kind = draft.addressed_role and ${mayReach('e', 'm', 'c')}) as may_reach
+   from runs r
+   join members m on m.id = r.principal_id
+   join members c on c.account_id = r.account_id and c.id = $4
+   cross join ${draftRows(5)}
+   where r.account_id = $1 and r.id = $2
+   order by draft.ordinal`,
+);

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../db/database.js';
+import type { Sql } from '../db/statement.js';
+import { Answer } from '../doors/answer.js';
+import type { MemberCaller } from '../doors/caller.js';
+import { Idempotency } from '../doors/idempotency.js';
+import type { VerbInput } from '../doors/input.js';
+import type { VerbDeclaration } from '../doors/verb.js';
+import { JsonText } from '../db/json-text.js';
+import { refuse } from '../errors/refusal.js';
+import { memberTexts } from '../kernel/json/scan.js';
+import { Acceptance } from './acceptance.service.js';
+import type { FrozenRun } from './frozen-run.js';
+import { RunCreation } from './run-creation.service.js';
+import { RunDirectory } from './run-directory.js';
+import { readStep, type Step } from './step.js';
+import { taskJson, type TaskRow } from './task-row.js';
+import { Tasks } from './tasks.service.js';
+import { viewerOf } from './viewer.js';
+import { WAIT_MAX_MS, waitMsOf } from './wait-request.js';
+
+/** Which task a call became: what a repeat of it finds again. */
+interface Accepted {
+  readonly run_public_id: string;
+  readonly task_key: string;
+}
+
+/**
+ * A member's call on the bus (chapter 8): one step is accepted, in a new run when none is named, and the answer is its
+ * task when it settles or the wait ends. A repeat under its key waits for the same task.
+ */
+@Injectable()
+export class Calls {
+  constructor(
+    private readonly database: Database,
+    private readonly idempotency: Idempotency,
+    private readonly directory: RunDirectory,
+    private readonly creation: RunCreation,
+    private readonly acceptance: Acceptance,
+    private readonly tasks: Tasks,
+  ) {}
+
+  /** `{task}`. Throws the refusals of acceptance. */
+  async call(verb: VerbDeclaration, caller: MemberCaller, input: VerbInput): Promise<object> {
+    const { step, run_public_id: runId, idempotency_key: key } = input.body.object;
+    if (step === undefined) throw refuse('parameter_missing', 'step is required');
+    const waitMs = waitMsOf(input, WAIT_MAX_MS);
+    const parsed = readStep(step, memberTexts(input.body.text).get('step') ?? '{}', 'step');
+    const run = runId === undefined ? undefined : await this.directory.detailSeenBy(viewerOf(caller), runId);
+    const isPlain = run !== undefined && key === undefined;
+    const accepted = isPlain
+      ? await this.acceptOn(this.database, caller, run, parsed)
+      : await this.acceptOnce(verb, caller, input, run, parsed);
+    const { run_public_id, task_key } = accepted;
+    const row = await this.tasks.settled({ accountId: caller.accountId, id: run_public_id }, task_key, waitMs);
+    return { task: taskJson(row) };
+  }
+
+  /** On a run that is there: one statement. */
+  private async acceptOn(sql: Sql, caller: MemberCaller, run: FrozenRun, step: Step): Promise<Accepted> {
+    const rows = await this.acceptance.accept(sql, caller, run, [step]);
+    this.acceptance.announce(rows);
+    return identityOf(rows);
+  }
+
+  private async acceptOnce(
+    verb: VerbDeclaration,
+    caller: MemberCaller,
+    input: VerbInput,
+    run: FrozenRun | undefined,
+    step: Step,
+  ): Promise<Accepted> {
+    let rows: TaskRow[] = [];
+    const { body } = await this.idempotency.once(verb, caller, input, async (sql) => {
+      rows = run
+        ? await this.acceptance.accept(sql, caller, run, [step])
+        : (await this.creation.make(sql, caller, { steps: [step] })).tasks;
+      return new Answer(identityOf(rows), 200);
+    });
+    this.acceptance.announce(rows);
+    return body instanceof JsonText ? (JSON.parse(body.text) as Accepted) : (body as Accepted);
+  }
+}
+
+function identityOf(rows: readonly TaskRow[]): Accepted {
+  const [row] = rows;
+  if (!row) throw new Error('A step was accepted and left no task');
+  return { run_public_id: row.run_id, task_key: row.task_key };
+}

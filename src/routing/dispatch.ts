@@ -1,0 +1,85 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { ExecutorPush } from '../bus/executor-push.js';
+import type { AccountId } from '../db/account-id.js';
+import { Database } from '../db/database.js';
+import { statement } from '../db/statement.js';
+import { eligible } from '../identity/eligibility.sql.js';
+import { ExecutorDirectory } from '../identity/executor-directory.js';
+import type { TaskRow } from './task-row.js';
+
+/** The members of a pool: every eligible provider that announces the name. */
+const readPool = statement<
+  [accountId: AccountId, principalId: string, toolName: string],
+  { id: string; credential_epoch: number }
+>(
+  'dispatch_read_pool',
+  `select e.id, e.credential_epoch
+   from announcements a
+   join executors e on e.id = a.executor_id and e.kind = 'tool_provider'
+   join members m on m.account_id = a.account_id and m.id = $2
+   where a.account_id = $1 and a.tool_names @> array[$3::text] and ${eligible('e', 'm')}`,
+);
+
+/** What of a task a push needs. */
+type Pushed = Pick<TaskRow, 'run_id' | 'task_key' | 'kind' | 'tool_name' | 'account_id' | 'principal_id'> &
+  Pick<TaskRow, 'status' | 'addressed_role' | 'addressed_id'>;
+
+/**
+ * Tells executors over the bus that there is work, or none any more (chapter 6). A push only brings a read forward: one
+ * that is lost loses nothing, so nothing here is waited for and no fault reaches the caller.
+ */
+@Injectable()
+export class Dispatch {
+  private readonly log = new Logger(Dispatch.name);
+
+  constructor(
+    private readonly database: Database,
+    private readonly executors: ExecutorDirectory,
+    private readonly push: ExecutorPush,
+  ) {}
+
+  /** Pushes `work_available` for those tasks that wait to be claimed. */
+  available(rows: readonly Pushed[]): void {
+    for (const row of rows) {
+      if (row.status !== 'dispatched' || row.addressed_role === 'kernel') continue;
+      this.tell(row.addressed_id === null ? this.pushToPool(row) : this.pushToExecutor(row.addressed_id, row));
+    }
+  }
+
+  /** Pushes `work_canceled` to the claimant, where there is one. */
+  canceled(row: Pick<TaskRow, 'run_id' | 'task_key' | 'claimed_by'>): void {
+    if (row.claimed_by === null) return;
+    this.tell(this.pushCanceled(row.claimed_by, row));
+  }
+
+  private tell(pushed: Promise<void>): void {
+    pushed.catch((fault: Error) => this.log.warn(`work was not pushed: ${fault.message}`));
+  }
+
+  private async pushToExecutor(executorId: string, row: Pushed): Promise<void> {
+    const executor = await this.executors.get(executorId);
+    if (executor?.status === 'active') this.push.push(executorId, executor.credentialEpoch, availability(row));
+  }
+
+  private async pushToPool(row: Pushed): Promise<void> {
+    const accountId = row.account_id as AccountId;
+    for (const { id, credential_epoch } of await this.database.rows(readPool, accountId, row.principal_id, row.tool_name))
+      this.push.push(id, credential_epoch, availability(row));
+  }
+
+  private async pushCanceled(
+    executorId: string,
+    { run_id, task_key }: Pick<TaskRow, 'run_id' | 'task_key'>,
+  ): Promise<void> {
+    const executor = await this.executors.get(executorId);
+    if (executor?.status !== 'active') return;
+    this.push.push(executorId, executor.credentialEpoch, {
+      event: 'work_canceled',
+      run_public_id: run_id,
+      task_key,
+    });
+  }
+}
+
+const availability = ({ run_id, task_key, kind, tool_name }: Pushed) =>
+  ({ event: 'work_available', run_public_id: run_id, task_key, kind, tool_name }) as const;

@@ -1,0 +1,28 @@
+import type { AccountId } from '../db/account-id.js';
+import { statement } from '../db/statement.js';
+import { OPEN_STATUSES } from '../kernel/task-status.js';
+import { type TaskRow, taskColumns } from './task-row.js';
+
+/**
+ * Marks a run stopped, once, under a lock that waits for every acceptance under way. What those accepted is seen by the
+ * next statement of the transaction only, which is why cancelling is a statement of its own. No row when it was pruned.
+ */
+export const markStopped = statement<[accountId: AccountId, id: string], { id: string }>(
+  'run_mark_stopped',
+  `with locked as (
+     select r.id from runs r where r.account_id = $1 and r.id = $2 and r.details_pruned_at is null for update
+   )
+   update runs r set stopped_at = coalesce(r.stopped_at, clock_timestamp()) from locked where r.id = locked.id
+   returning r.id`,
+);
+
+/** Cancels every open task of a run, in one guarded statement; one that settles at the same moment stays as it is. */
+export const cancelOpenTasks = statement<[accountId: AccountId, runId: string], TaskRow>(
+  'run_cancel_open_tasks',
+  `with canceled as (
+     update tasks t set status = 'canceled', settled_at = clock_timestamp()
+     where t.account_id = $1 and t.run_id = $2 and t.status in (${OPEN_STATUSES.map((s) => `'${s}'`).join(', ')})
+     returning t.*
+   )
+   select ${taskColumns('canceled')} from canceled order by seq`,
+);

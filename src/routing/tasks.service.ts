@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '../db/database.js';
+import { Answer } from '../doors/answer.js';
+import type { MemberCaller } from '../doors/caller.js';
+import { Idempotency } from '../doors/idempotency.js';
+import type { VerbInput } from '../doors/input.js';
+import { pageRequest, paginationOf } from '../doors/page.js';
+import type { VerbDeclaration } from '../doors/verb.js';
+import { refuse } from '../errors/refusal.js';
+import { memberTexts } from '../kernel/json/scan.js';
+import { isTaskKey } from '../kernel/names.js';
+import { Acceptance } from './acceptance.service.js';
+import type { FrozenRun } from './frozen-run.js';
+import { readTask, readTaskPage } from './read-tasks.sql.js';
+import { RunDirectory } from './run-directory.js';
+import { readSteps } from './step.js';
+import { taskJson, type TaskRow } from './task-row.js';
+import { TaskWaits } from './task-waits.js';
+import { type Viewer, viewerOf } from './viewer.js';
+import { waitMsOf } from './wait-request.js';
+
+/** Accepts tasks on a run and shows them to those who see the run (chapter 5). */
+@Injectable()
+export class Tasks {
+  constructor(
+    private readonly database: Database,
+    private readonly idempotency: Idempotency,
+    private readonly directory: RunDirectory,
+    private readonly acceptance: Acceptance,
+    private readonly waits: TaskWaits,
+  ) {}
+
+  /** `{tasks}` in the order of the steps: all of them, or a refusal. */
+  async accept(verb: VerbDeclaration, caller: MemberCaller, input: VerbInput): Promise<Answer> {
+    const { steps } = input.body.object;
+    if (steps === undefined) throw refuse('parameter_missing', 'steps is required');
+    const parsed = readSteps(steps, memberTexts(input.body.text).get('steps') ?? '[]');
+    const run = await this.directory.detailSeenBy(viewerOf(caller), input.field('run_public_id'));
+    // one statement is its own transaction: without a key to remember there is nothing to bind it to
+    if (!hasIdempotencyKey(input)) {
+      const tasks = await this.acceptance.accept(this.database, caller, run, parsed);
+      this.acceptance.announce(tasks);
+      return new Answer({ tasks: tasks.map(taskJson) }, 201);
+    }
+    let tasks: TaskRow[] = [];
+    const answer = await this.idempotency.once(verb, caller, input, async (sql) => {
+      tasks = await this.acceptance.accept(sql, caller, run, parsed);
+      return new Answer({ tasks: tasks.map(taskJson) }, 201);
+    });
+    this.acceptance.announce(tasks);
+    return answer;
+  }
+
+  /** `{task}`; with `wait_ms` when it is settled, or when the wait ends. */
+  async one(viewer: Viewer, input: VerbInput): Promise<object> {
+    const run = await this.directory.detailSeenBy(viewer, input.field('run_public_id'));
+    const key = input.field('task_key');
+    if (!isTaskKey(key)) throw refuse('not_found');
+    return { task: taskJson(await this.settled(run, key, waitMsOf(input, 0))) };
+  }
+
+  /** The task when it is settled, or as it is after `waitMs`. */
+  settled(run: Pick<FrozenRun, 'accountId' | 'id'>, key: string, waitMs: number): Promise<TaskRow> {
+    return this.waits.untilFinal(run.id, key, waitMs, async () => {
+      const row = await this.database.row(readTask, run.accountId, run.id, key);
+      if (!row) throw refuse('not_found');
+      return row;
+    });
+  }
+
+  /** `{tasks, pagination}`, in order of acceptance. */
+  async page(viewer: Viewer, input: VerbInput): Promise<object> {
+    const run = await this.directory.detailSeenBy(viewer, input.field('run_public_id'));
+    const { limit, after = '0' } = pageRequest(input, isSequence);
+    const rows = await this.database.rows(readTaskPage, run.accountId, run.id, after, limit + 1);
+    const last = rows.at(-1);
+    return { tasks: rows.map(taskJson), pagination: paginationOf(last?.seq, last?.has_more ?? false) };
+  }
+}
+
+/** Whether a repeat of this request could be recognised (chapter 9). */
+const hasIdempotencyKey = (input: VerbInput): boolean =>
+  input.header('idempotency-key') !== undefined || input.body.object['idempotency_key'] !== undefined;
+
+const isSequence = (key: unknown): key is string => typeof key === 'string' && /^\d{1,18}$/.test(key);
