@@ -15,8 +15,10 @@ import { PlaneGuard } from './doors/plane.guard.js';
 import { RateGuard } from './doors/rate.guard.js';
 import { RefusalFilter } from './doors/refusal.filter.js';
 import { createValidationPipe } from './doors/validation.pipe.js';
+import { EffectsModule } from './effects/effects.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
+import { RoutingModule } from './routing/routing.module.js';
 
 /** A Nexus node. The guards run in this order on both doors: who, still current, in scope, within the rate. */
 @Module({})
@@ -34,6 +36,8 @@ export class AppModule {
         AnnouncementModule,
         DiscoveryModule,
         AssemblyModule,
+        EffectsModule,
+        RoutingModule,
       ],
       providers: [
         { provide: APP_GUARD, useClass: PlaneGuard },

@@ -39,6 +39,7 @@ export async function createNode(env: Env, { preview = false } = {}): Promise<Ne
   fastify.setReplySerializer(writeJson);
 
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.of(env), adapter, {
+    abortOnError: false,
     bodyParser: false,
     logger: new PinoLoggerService(createPino(env.LOG_LEVEL)),
     preview,

@@ -1,7 +1,5 @@
 import { Command } from 'commander';
 import { readEnv } from '../config/env.js';
-import { createNode } from '../create-node.js';
-import { openApiDocument } from '../doors/openapi.js';
 import { writeOrCheck } from './checked-file.js';
 
 /** `nexus openapi`: writes the OpenAPI document, or checks that the committed one is current. Needs no services. */
@@ -11,6 +9,8 @@ export function openapiCommand(): Command {
     .option('--out <file>', 'where it goes', 'docs/openapi.json')
     .option('--check', 'only compare: exit 1 when the file is out of date', false)
     .action(async ({ out, check }: { out: string; check: boolean }) => {
+      const { createNode } = await import('../create-node.js');
+      const { openApiDocument } = await import('../doors/openapi.js');
       const app = await createNode(readEnv({ LOG_LEVEL: 'silent' }), { preview: true });
       const text = `${JSON.stringify(openApiDocument(app), null, 2)}\n`;
       process.exit((await writeOrCheck(out, text, check)) ? 0 : 1);

@@ -1,8 +1,5 @@
 import { Command } from 'commander';
-import pg from 'pg';
 import { readEnv } from '../config/env.js';
-import { migrate } from '../db/migrate.js';
-import { dumpSchema } from '../db/schema-dump.js';
 import { writeOrCheck } from './checked-file.js';
 
 /** `nexus schema`: migrates the database at DATABASE_URL and writes (or checks) the dump of what came out. */
@@ -14,6 +11,9 @@ export function schemaCommand(): Command {
     .action(async ({ out, check }: { out: string; check: boolean }) => {
       const { DATABASE_URL } = readEnv();
       if (DATABASE_URL === undefined) throw new Error('DATABASE_URL is required');
+      const { default: pg } = await import('pg');
+      const { migrate } = await import('../db/migrate.js');
+      const { dumpSchema } = await import('../db/schema-dump.js');
       await migrate(DATABASE_URL);
       const client = new pg.Client({ connectionString: DATABASE_URL });
       await client.connect();

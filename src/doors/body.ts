@@ -22,16 +22,16 @@ export class JsonBody {
   /** Reads bytes from either door. Throws `content_too_large` or `invalid_json`; empty bytes are `{}`. */
   static read(bytes: Uint8Array): JsonBody {
     if (bytes.byteLength === 0) return JsonBody.empty;
-    if (bytes.byteLength > BODY_LIMIT_BYTES)
-      throw refuse('content_too_large');
+    if (bytes.byteLength > BODY_LIMIT_BYTES) throw refuse('content_too_large');
     try {
       const text = utf8.decode(bytes);
       if (nestingExceeds(text, NESTING_LIMIT))
         throw refuse('invalid_json', `the body nests deeper than ${NESTING_LIMIT}`);
       return new JsonBody(text, JSON.parse(text) as unknown);
     } catch (fault) {
-      if (fault instanceof SyntaxError) throw refuse('invalid_json', 'the body is not JSON');
-      if (fault instanceof TypeError) throw refuse('invalid_json', 'the body is not UTF-8');
+      if ((fault as Error).name === 'SyntaxError') throw refuse('invalid_json', 'the body is not JSON');
+      if ((fault as { code?: string }).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+        throw refuse('invalid_json', 'the body is not UTF-8');
       throw fault;
     }
   }

@@ -60,8 +60,7 @@ export const isLiveCredential = (k: string): string =>
   `(${k}.revoked_at is null and (${k}.expires_at is null or ${k}.expires_at > now()))`;
 
 /** The wire's spelling of a time, for JSON that is made in the statement. */
-const iso = (time: string): string =>
-  `to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const iso = (time: string): string => `to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
  * Accepts 1 to 64 calls in one statement, all or none (chapter 5); fewer rows than drafts is always no row. It holds only

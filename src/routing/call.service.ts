@@ -52,7 +52,11 @@ export class Calls {
       ? await this.acceptOn(this.database, caller, run, parsed)
       : await this.acceptOnce(verb, caller, input, run, parsed);
     const { run_public_id, task_key } = accepted;
-    const row = await this.tasks.settled({ accountId: caller.accountId, id: run_public_id }, task_key, waitMs);
+    const row = await this.tasks.settled(
+      { accountId: caller.accountId, id: run_public_id },
+      task_key,
+      waitMs,
+    );
     return { task: taskJson(row) };
   }
 

@@ -19,7 +19,11 @@ export interface RunPlan {
  * A continuation child (chapter 5): it copies declaration, candidates, default and policy of its parent. It may keep fewer
  * callables by `tool_names` and be stricter; whatever else would add or retarget is `route_mismatch`.
  */
-export function planContinuation(request: RunRequest, parent: FrozenRun, inherited: StoredDeclaration): RunPlan {
+export function planContinuation(
+  request: RunRequest,
+  parent: FrozenRun,
+  inherited: StoredDeclaration,
+): RunPlan {
   refuseChange(request, parent);
   const approvalMode = request.approvalMode ?? parent.approvalMode;
   if (isLooser(approvalMode, parent.approvalMode)) {

@@ -15,7 +15,11 @@ const columns = (c: string, principal: string): string => `
   ${c}.id, ${c}.account_id, ${c}.principal_id, ${principal}.steward_id, ${c}.default_runner_id, ${c}.created_at`;
 
 /** SQL: no default, or a runner that principal `m` and caller `c` both may address. */
-const isAdmissible = (runnerId: string, m: string, c: string): string => `(${runnerId}::uuid is null or exists (
+const isAdmissible = (
+  runnerId: string,
+  m: string,
+  c: string,
+): string => `(${runnerId}::uuid is null or exists (
   select from executors e
   where e.account_id = ${m}.account_id and e.id = ${runnerId} and e.kind = 'runner' and ${mayReach('e', m, c)}))`;
 

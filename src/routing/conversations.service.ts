@@ -36,7 +36,8 @@ export class Conversations {
     const { accountId, credentialId, memberId } = caller;
     return this.idempotency.once(verb, caller, input, async (sql) => {
       const row = await sql.row(createConversation, accountId, credentialId, memberId, newId(), runnerId);
-      if (!row) throw runnerId === null ? refuse('unauthorized') : notEligible('default_runner_executor_public_id');
+      if (!row)
+        throw runnerId === null ? refuse('unauthorized') : notEligible('default_runner_executor_public_id');
       return new Answer(conversationJson(row), 201);
     });
   }
@@ -59,7 +60,11 @@ export class Conversations {
   /** The conversation as far as this viewer may know; else `not_found`. */
   async seenBy(viewer: Viewer, id: unknown, sql: Sql = this.database): Promise<ConversationRow> {
     const row = isUuid(id) ? await sql.row(readConversation, viewer.accountId, id) : undefined;
-    const owned = row && { accountId: row.account_id, principalId: row.principal_id, stewardId: row.steward_id };
+    const owned = row && {
+      accountId: row.account_id,
+      principalId: row.principal_id,
+      stewardId: row.steward_id,
+    };
     if (!row || !owned || !sees(viewer, owned)) throw refuse('not_found');
     return row;
   }

@@ -42,7 +42,9 @@ export class Dispatch {
   available(rows: readonly Pushed[]): void {
     for (const row of rows) {
       if (row.status !== 'dispatched' || row.addressed_role === 'kernel') continue;
-      this.tell(row.addressed_id === null ? this.pushToPool(row) : this.pushToExecutor(row.addressed_id, row));
+      this.tell(
+        row.addressed_id === null ? this.pushToPool(row) : this.pushToExecutor(row.addressed_id, row),
+      );
     }
   }
 
@@ -58,12 +60,18 @@ export class Dispatch {
 
   private async pushToExecutor(executorId: string, row: Pushed): Promise<void> {
     const executor = await this.executors.get(executorId);
-    if (executor?.status === 'active') this.push.push(executorId, executor.credentialEpoch, availability(row));
+    if (executor?.status === 'active')
+      this.push.push(executorId, executor.credentialEpoch, availability(row));
   }
 
   private async pushToPool(row: Pushed): Promise<void> {
     const accountId = row.account_id as AccountId;
-    for (const { id, credential_epoch } of await this.database.rows(readPool, accountId, row.principal_id, row.tool_name))
+    for (const { id, credential_epoch } of await this.database.rows(
+      readPool,
+      accountId,
+      row.principal_id,
+      row.tool_name,
+    ))
       this.push.push(id, credential_epoch, availability(row));
   }
 

@@ -35,7 +35,10 @@ export class EventStream {
   /** Writes an event whose data is one line of JSON, and waits for a reader that is behind. */
   async send(event: string, json: string, id?: string): Promise<void> {
     // JSON may be sent with line ends between its tokens; in an event's data each line has its own field
-    const data = json.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`).join('');
+    const data = json
+      .split(/\r\n|\r|\n/)
+      .map((line) => `data: ${line}\n`)
+      .join('');
     await this.write(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}${data}\n`);
   }
 

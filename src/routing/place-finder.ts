@@ -7,7 +7,15 @@ import type { MemberCaller } from '../doors/caller.js';
 import { mayReach } from './accept-tasks.sql.js';
 import type { FrozenRun } from './frozen-run.js';
 import type { Step } from './step.js';
-import { addressOf, isForModels, kernelPlace, namedPlace, type Place, runnerPlace, type Serving } from './where-it-goes.js';
+import {
+  addressOf,
+  isForModels,
+  kernelPlace,
+  namedPlace,
+  type Place,
+  runnerPlace,
+  type Serving,
+} from './where-it-goes.js';
 
 const readConversationDefault = statement<[conversationId: string], { default_runner_id: string | null }>(
   'conversation_read_default',
@@ -87,10 +95,13 @@ export class PlaceFinder {
     const announcement = known?.accountId === run.accountId ? known : undefined;
     const tool = announcement?.tools.get(toolName);
     const isCallable =
-      announcement !== undefined && tool !== undefined && (caller.kind === 'human' || isForModels(tool, announcement));
+      announcement !== undefined &&
+      tool !== undefined &&
+      (caller.kind === 'human' || isForModels(tool, announcement));
     const presumed =
       isCallable ||
-      (await sql.row(readRunnerEligible, run.accountId, run.principalId, caller.memberId, runnerId))?.eligible === true;
+      (await sql.row(readRunnerEligible, run.accountId, run.principalId, caller.memberId, runnerId))
+        ?.eligible === true;
     return runnerPlace(step, toolName, { announcement, eligible: presumed }, caller.kind);
   }
 

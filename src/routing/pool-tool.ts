@@ -23,7 +23,10 @@ const WORST_FIRST: { readonly [Key in keyof EffectProfile]: readonly EffectProfi
  * announced, the longest timeout, and for people only as soon as one provider describes it to nobody. Undefined where
  * nobody serves it.
  */
-export function poolTool(announcements: readonly AnnouncementRecord[], toolName: string): PoolTool | undefined {
+export function poolTool(
+  announcements: readonly AnnouncementRecord[],
+  toolName: string,
+): PoolTool | undefined {
   const tools = announcements.flatMap((announcement) => announcement.tools.get(toolName) ?? []);
   const [first] = tools;
   if (!first) return undefined;
@@ -40,7 +43,9 @@ export function poolTool(announcements: readonly AnnouncementRecord[], toolName:
 
 function worstOf(profiles: readonly EffectProfile[]): EffectProfile {
   const worst = <Key extends keyof EffectProfile>(key: Key): EffectProfile[Key] =>
-    WORST_FIRST[key].find((value) => profiles.some((profile) => profile[key] === value)) as EffectProfile[Key];
+    WORST_FIRST[key].find((value) =>
+      profiles.some((profile) => profile[key] === value),
+    ) as EffectProfile[Key];
   return {
     kind: worst('kind'),
     destructive: worst('destructive'),

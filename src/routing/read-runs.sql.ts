@@ -29,7 +29,10 @@ export const readRunsOfMember = statement<PageParams, RunRow>(
 );
 
 /** An administrator's page: every run of the account. */
-export const readRunsOfAccount = statement<[accountId: AccountId, before: string | null, limit: number], RunRow>(
+export const readRunsOfAccount = statement<
+  [accountId: AccountId, before: string | null, limit: number],
+  RunRow
+>(
   'runs_read_of_account',
   `select ${runColumns('r')}
    from (

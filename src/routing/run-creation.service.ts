@@ -82,7 +82,8 @@ export class RunCreation {
       ...(configuration ? [readConfiguration(configuration.text, 'configuration')] : []),
       profile.configuration,
     ];
-    const given = <T>(values: (T | undefined)[]): T | undefined => values.find((value) => value !== undefined);
+    const given = <T>(values: (T | undefined)[]): T | undefined =>
+      values.find((value) => value !== undefined);
     return {
       conversationId: conversation?.id ?? null,
       parentId: null,
@@ -93,7 +94,8 @@ export class RunCreation {
         profile.approvalFloor ??
         'bypass',
       approvalRulesText:
-        given([request.approvalRulesText, ...sources.map(({ approvalRulesText }) => approvalRulesText)]) ?? '[]',
+        given([request.approvalRulesText, ...sources.map(({ approvalRulesText }) => approvalRulesText)]) ??
+        '[]',
     };
   }
 
@@ -106,7 +108,8 @@ export class RunCreation {
     const parent = await this.directory.detailSeenBy(viewerOf(caller), parentId);
     if (parent.principalId !== caller.memberId) throw refuse('not_found');
     const digest = parent.declarationDigest;
-    const inherited = digest === null ? undefined : await this.declarations.get(parent.accountId, digest, sql);
+    const inherited =
+      digest === null ? undefined : await this.declarations.get(parent.accountId, digest, sql);
     if (!inherited) throw refuse('execution_details_pruned');
     return planContinuation(request, parent, inherited);
   }
@@ -134,5 +137,8 @@ async function insert(sql: Sql, caller: MemberCaller, plan: RunPlan): Promise<Fr
   const found = await sql.row(diagnoseCreation, accountId, credentialId, memberId, plan.parentId);
   if (!found?.is_live) throw refuse('unauthorized');
   if (found.is_parent_gone) throw refuse('execution_details_pruned');
-  throw refuse('approval_floor', `approval_mode ${plan.approvalMode} is looser than the floor set for the agent`);
+  throw refuse(
+    'approval_floor',
+    `approval_mode ${plan.approvalMode} is looser than the floor set for the agent`,
+  );
 }

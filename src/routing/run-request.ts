@@ -50,7 +50,8 @@ export function readId(fields: Record<string, unknown>, name: string): string | 
 }
 
 function readMode(value: unknown): ApprovalMode | undefined {
-  if (value === undefined || APPROVAL_MODES.includes(value as ApprovalMode)) return value as ApprovalMode | undefined;
+  if (value === undefined || APPROVAL_MODES.includes(value as ApprovalMode))
+    return value as ApprovalMode | undefined;
   throw refuse('validation_failed', `approval_mode must be one of ${APPROVAL_MODES.join(', ')}`);
 }
 

@@ -60,7 +60,9 @@ export class Runs {
     let characters = 0;
     for (const row of rows) {
       const declaration = declarations.get(row.declaration_digest?.toString('hex') ?? '');
-      characters += declaration ? declaration.toolDefinitions.text.length + declaration.environment.text.length : 0;
+      characters += declaration
+        ? declaration.toolDefinitions.text.length + declaration.environment.text.length
+        : 0;
       if (shown.length > 0 && characters > PAGE_CHARACTERS) break;
       shown.push(runJson(row, declaration, effects.get(row.id)));
     }

@@ -73,11 +73,7 @@ export function readStep(value: unknown, text: string, path: string): Step {
     : { ...step, kind, route: readRoute(fields, step.name, `${at}.route`) };
 }
 
-function readAny(
-  fields: Record<string, unknown>,
-  texts: ReadonlyMap<string, string>,
-  path: string,
-): AnyStep {
+function readAny(fields: Record<string, unknown>, texts: ReadonlyMap<string, string>, path: string): AnyStep {
   const { name, key, input } = fields;
   if (name === undefined) throw refuse('parameter_missing', `${path}.name is required`);
   if (typeof name !== 'string') throw refuse('validation_failed', `${path}.name must be a string`);
@@ -89,14 +85,25 @@ function readAny(
   const inputText = texts.get('input') ?? '{}';
   const bytes = Buffer.byteLength(inputText);
   if (bytes > INPUT_LIMIT_BYTES) {
-    throw refuse('validation_failed', `${path}.input is ${bytes} bytes; at most ${INPUT_LIMIT_BYTES} are allowed`);
+    throw refuse(
+      'validation_failed',
+      `${path}.input is ${bytes} bytes; at most ${INPUT_LIMIT_BYTES} are allowed`,
+    );
   }
-  return { path, name, key, timeoutMs: readTimeout(fields['timeout_ms'], `${path}.timeout_ms`), inputText, input };
+  return {
+    path,
+    name,
+    key,
+    timeoutMs: readTimeout(fields['timeout_ms'], `${path}.timeout_ms`),
+    inputText,
+    input,
+  };
 }
 
 function readTimeout(value: unknown, path: string): number | undefined {
   if (value === undefined) return undefined;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= TIMEOUT_MAX_MS) return value;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= TIMEOUT_MAX_MS)
+    return value;
   throw refuse('invalid_timeout_ms', `${path} must be an integer from 1 to ${TIMEOUT_MAX_MS}`);
 }
 

@@ -42,7 +42,13 @@ export function draftTask(step: Step, ordinal: number, place: Place, context: Dr
 
 type Approved = Pick<
   TaskDraft,
-  'status' | 'approval_origin' | 'approval_by' | 'error_key' | 'error_detail' | 'content' | 'structured_content'
+  | 'status'
+  | 'approval_origin'
+  | 'approval_by'
+  | 'error_key'
+  | 'error_detail'
+  | 'content'
+  | 'structured_content'
 >;
 
 const UNDECIDED: Approved = {
@@ -68,7 +74,12 @@ function approved(step: Step, place: Place, context: DraftContext): Approved {
   }
   // a person who calls what only people can call has decided by calling it (chapter 6, Requests)
   if (place.isOperatorCapability && context.caller.kind === 'human') {
-    return { ...UNDECIDED, status: 'dispatched', approval_origin: 'human', approval_by: context.caller.memberId };
+    return {
+      ...UNDECIDED,
+      status: 'dispatched',
+      approval_origin: 'human',
+      approval_by: context.caller.memberId,
+    };
   }
   if (verdict === 'ask') return UNDECIDED;
   const allowed: Approved = { ...UNDECIDED, status: 'dispatched', approval_origin: origin };

@@ -65,7 +65,10 @@ export function addressOf(step: Step, run: AddressingRun, defaultRunnerId: strin
     throw refuse('runner_target_required', `${path}.route names no runner and there is no default`);
   }
   if (run.isContinuation && !run.declaration.reaches(runnerId, name)) {
-    throw refuse('route_mismatch', `${path}.route names ${name} at a runner that the parent does not declare`);
+    throw refuse(
+      'route_mismatch',
+      `${path}.route names ${name} at a runner that the parent does not declare`,
+    );
   }
   return { to: 'runner', runnerId, toolName: name };
 }
@@ -133,7 +136,10 @@ export function namedPlace(
     return servedPlace(step, 'agent_application', tool, application.announcement, caller);
   }
   const eligible = providers.filter((provider) => provider.eligible);
-  const pooled = poolTool(eligible.map(({ announcement }) => announcement), toolName);
+  const pooled = poolTool(
+    eligible.map(({ announcement }) => announcement),
+    toolName,
+  );
   if (!pooled) throw notServed(step.path, toolName);
   if (pooled.isOperatorCapability) requirePerson(step, caller);
   return { role: 'tool_provider', toolName, executorId: null, announcementVersion: null, ...pooled };
@@ -183,4 +189,7 @@ function requirePerson(step: Step, caller: CallerKind): void {
 }
 
 const notServed = (path: string, name: string): Error =>
-  refuse('tool_not_served', `${path} names ${JSON.stringify(name.slice(0, 128))}, which nobody addressed serves`);
+  refuse(
+    'tool_not_served',
+    `${path} names ${JSON.stringify(name.slice(0, 128))}, which nobody addressed serves`,
+  );

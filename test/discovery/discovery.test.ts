@@ -500,6 +500,23 @@ describe('If-None-Match', () => {
     }
   });
 
+  it('a change on one node ends the tag that another knows, as soon as that hears of it', async () => {
+    const tag = tagOf(await list(member, '?limit=20', {}, beside));
+    expect((await list(member, '?limit=20', ask(tag), beside)).status).toBe(304);
+    const heard = new Promise<void>((resolve) => {
+      const stop = beside.app.get(NodeEvents).on('executor', ({ id }) => {
+        if (id !== runner.id) return;
+        stop();
+        resolve();
+      });
+    });
+    await announce(node, runner, [tool('elsewhere')]);
+    await heard;
+    const answer = await list(member, '?limit=20', ask(tag), beside);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain('elsewhere');
+  });
+
   it('a credential that expires ends the tag by itself', async () => {
     const short = await newRunner(node, account, { ...fields, registration_identifier: 'expiring' });
     const expire = `update credentials set expires_at = clock_timestamp() + interval '1500 milliseconds' where executor_id = $1`;

@@ -7,7 +7,15 @@ import { ERROR_TABLE } from '../../src/errors/error-table.js';
 import { BusConnections } from '../../src/bus/bus-connections.js';
 import { declaredVerbs, refusalsOf, type VerbDeclaration } from '../../src/doors/verb.js';
 import type { BusClient } from '../support/bus-client.js';
-import { firstAccount, newAgent, newRunner, onBus, type TestAccount, type TestExecutor, tool } from '../support/factories.js';
+import {
+  firstAccount,
+  newAgent,
+  newRunner,
+  onBus,
+  type TestAccount,
+  type TestExecutor,
+  tool,
+} from '../support/factories.js';
 import { TestNode } from '../support/node.js';
 
 const VERB = 'nexus:verb';
@@ -38,7 +46,9 @@ describe('The doors', () => {
 
     it('every declared verb has a handler', () => {
       const bound = new Set(
-        handlersOf(node.app).map(({ handler }) => (Reflect.getMetadata(VERB, handler) as VerbDeclaration | undefined)?.name),
+        handlersOf(node.app).map(
+          ({ handler }) => (Reflect.getMetadata(VERB, handler) as VerbDeclaration | undefined)?.name,
+        ),
       );
       expect(declaredVerbs().filter(({ name }) => !bound.has(name))).toEqual([]);
     });
@@ -65,7 +75,11 @@ describe('The doors', () => {
       'without a credential $name is unauthorized on the bus',
       async ({ name }) => {
         const answer = await bus.ask(name, {}, { token: 'nxe_none' });
-        expect(answer).toMatchObject({ status: 401, code: 'unauthorized', body: { error: { code: 'unauthorized' } } });
+        expect(answer).toMatchObject({
+          status: 401,
+          code: 'unauthorized',
+          body: { error: { code: 'unauthorized' } },
+        });
       },
     );
   });
@@ -73,21 +87,32 @@ describe('The doors', () => {
   describe('planes', () => {
     it('a credential of another plane is the same 401, on every route of every plane', async () => {
       const agent = await newAgent(node, account);
-      const tokens = { member: agent.token, executor_transport: runner.token, platform: account.platformToken };
+      const tokens = {
+        member: agent.token,
+        executor_transport: runner.token,
+        platform: account.platformToken,
+      };
       for (const verb of declaredVerbs()) {
         if (!verb.rest || verb.plane === 'open') continue;
         for (const [plane, token] of Object.entries(tokens)) {
           if (plane === verb.plane) continue;
           const path = verb.rest.path.replace(/\{\w+\}/g, '01900000-0000-7000-8000-000000000000');
           const answer = await node.http(verb.rest.method.toUpperCase(), path, { token });
-          expect({ verb: verb.name, plane, status: answer.status }).toEqual({ verb: verb.name, plane, status: 401 });
+          expect({ verb: verb.name, plane, status: answer.status }).toEqual({
+            verb: verb.name,
+            plane,
+            status: 401,
+          });
         }
       }
     });
 
     it('the subject must name the token’s own executor and epoch', async () => {
       const other = await newRunner(node, account);
-      expect(await bus.ask('describe', {}, { token: other.token })).toMatchObject({ status: 401, code: 'unauthorized' });
+      expect(await bus.ask('describe', {}, { token: other.token })).toMatchObject({
+        status: 401,
+        code: 'unauthorized',
+      });
     });
   });
 
@@ -99,7 +124,10 @@ describe('The doors', () => {
       ['a list for a body', '[1]'],
     ];
     it.each(broken)('%s is 400 invalid_json on both doors', async (_name, body) => {
-      const rest = await node.http('PUT', '/agent_api/v1/executor/announcement', { token: runner.token, body });
+      const rest = await node.http('PUT', '/agent_api/v1/executor/announcement', {
+        token: runner.token,
+        body,
+      });
       const onTheBus = await bus.ask('announce', body);
       expect(rest).toMatchObject({ status: 400, body: { error: { code: 'invalid_json' } } });
       expect(onTheBus).toMatchObject({ status: 400, code: 'invalid_json' });
@@ -108,7 +136,10 @@ describe('The doors', () => {
 
     it('a body over 1 MiB is 413 content_too_large on both doors', async () => {
       const body = JSON.stringify({ tools: [], padding: 'x'.repeat(1024 * 1024) });
-      const rest = await node.http('PUT', '/agent_api/v1/executor/announcement', { token: runner.token, body });
+      const rest = await node.http('PUT', '/agent_api/v1/executor/announcement', {
+        token: runner.token,
+        body,
+      });
       expect(rest).toMatchObject({ status: 413, body: { error: { code: 'content_too_large' } } });
       expect(await bus.ask('announce', body)).toMatchObject({ status: 413, code: 'content_too_large' });
     });
@@ -122,7 +153,10 @@ describe('The doors', () => {
 
     it('both doors give the same answer to the same announcement', async () => {
       const body = { tools: [tool('read')] };
-      const rest = await node.http('PUT', '/agent_api/v1/executor/announcement', { token: runner.token, body });
+      const rest = await node.http('PUT', '/agent_api/v1/executor/announcement', {
+        token: runner.token,
+        body,
+      });
       const onTheBus = await bus.ask('announce', body);
       expect(onTheBus.status).toBe(rest.status);
       expect(Object.keys(onTheBus.body.executor)).toEqual(Object.keys(rest.body.executor));
@@ -130,7 +164,9 @@ describe('The doors', () => {
 
     it('a thousand bad credentials are a thousand times the same answer, and the process lives', async () => {
       const answers = await Promise.all(
-        Array.from({ length: 1_000 }, (_, index) => node.http('GET', '/agent_api/v1/profile', { token: `nxm_${index}` })),
+        Array.from({ length: 1_000 }, (_, index) =>
+          node.http('GET', '/agent_api/v1/profile', { token: `nxm_${index}` }),
+        ),
       );
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
       expect((await node.http('GET', '/healthz')).status).toBe(200);
@@ -145,14 +181,20 @@ describe('The doors', () => {
       head.set('Authorization', `Bearer ${runner.token}`);
       const heard = connection.subscribe('elsewhere');
       const subject = `${runner.subjects.executor}.announce`;
-      connection.publish(subject, JSON.stringify({ tools: [tool('smuggled')] }), { reply: 'elsewhere', headers: head });
+      connection.publish(subject, JSON.stringify({ tools: [tool('smuggled')] }), {
+        reply: 'elsewhere',
+        headers: head,
+      });
       connection.publish(subject, JSON.stringify({ tools: [tool('smuggled')] }), { headers: head });
       await connection.flush();
       // the node has worked off what came before this request
       await bus.ask('describe');
       expect(heard.getReceived()).toBe(0);
       expect(before.status).toBe(200);
-      const { rows } = await node.db.pool.query(`select tools::text from announcements where executor_id = $1`, [runner.id]);
+      const { rows } = await node.db.pool.query(
+        `select tools::text from announcements where executor_id = $1`,
+        [runner.id],
+      );
       expect(JSON.stringify(rows)).not.toContain('smuggled');
     });
   });
@@ -163,11 +205,19 @@ describe('The doors', () => {
       const client = connection?.services.client();
       const infos = [];
       for await (const info of (await client?.info('nexus-executor')) ?? []) infos.push(info);
-      const mine = infos.find(({ endpoints }) => endpoints.some(({ subject }) => subject.startsWith(node.env.NEXUS_BUS_PREFIX)));
+      const mine = infos.find(({ endpoints }) =>
+        endpoints.some(({ subject }) => subject.startsWith(node.env.NEXUS_BUS_PREFIX)),
+      );
       const verbs = declaredVerbs().filter((verb) => verb.bus === 'executor');
-      expect(mine?.endpoints.map(({ name, subject, queue_group }) => ({ name, subject, queue_group }))).toEqual(
+      expect(
+        mine?.endpoints.map(({ name, subject, queue_group }) => ({ name, subject, queue_group })),
+      ).toEqual(
         expect.arrayContaining(
-          verbs.map(({ name }) => ({ name, subject: `${node.env.NEXUS_BUS_PREFIX}.executor.*.*.${name}`, queue_group: 'nexus' })),
+          verbs.map(({ name }) => ({
+            name,
+            subject: `${node.env.NEXUS_BUS_PREFIX}.executor.*.*.${name}`,
+            queue_group: 'nexus',
+          })),
         ),
       );
       const stats = [];
@@ -190,7 +240,8 @@ describe('The doors', () => {
       const operation = body.paths[verb.rest.path][verb.rest.method];
       expect(operation.summary).toBe(verb.summary);
       if (verb.plane !== 'open') expect(operation.security).toEqual([{ [verb.plane]: [] }]);
-      for (const code of refusalsOf(verb)) expect(operation.responses).toHaveProperty(String(ERROR_TABLE[code].status));
+      for (const code of refusalsOf(verb))
+        expect(operation.responses).toHaveProperty(String(ERROR_TABLE[code].status));
     }
   });
 });
@@ -212,7 +263,11 @@ function handlersOf(app: INestApplication): Handler[] {
         const handler = prototype[method];
         if (method === 'constructor' || typeof handler !== 'function') continue;
         if (!Reflect.hasMetadata(ROUTE, handler) && !Reflect.hasMetadata(VERB, handler)) continue;
-        handlers.push({ name: `${metatype?.name ?? '?'}.${method}`, handler, types: fieldTypes(metatype as Type, prototype, method) });
+        handlers.push({
+          name: `${metatype?.name ?? '?'}.${method}`,
+          handler,
+          types: fieldTypes(metatype as Type, prototype, method),
+        });
       }
     }
   }

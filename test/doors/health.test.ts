@@ -9,6 +9,9 @@ describe('Operations', () => {
   afterAll(() => node.close());
 
   it('a node with its database and bus is ready', async () => {
-    expect(await node.http('GET', '/readyz')).toMatchObject({ status: 200, body: { status: 'ok', database: 'up', bus: 'up' } });
+    expect(await node.http('GET', '/readyz')).toMatchObject({
+      status: 200,
+      body: { status: 'ok', database: 'up', bus: 'up' },
+    });
   });
 });

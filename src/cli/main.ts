@@ -1,0 +1,9 @@
+import { nexusCommand } from './nexus.command.js';
+
+/** Runs the command line. A fault is one line on standard error and exit code 1. */
+try {
+  await nexusCommand().parseAsync(process.argv);
+} catch (fault) {
+  process.stderr.write(`nexus: ${fault instanceof Error ? fault.message : String(fault)}\n`);
+  process.exitCode = 1;
+}
