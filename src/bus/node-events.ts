@@ -1,6 +1,8 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { EventEmitter } from 'node:events';
+import { RequestStrategy } from 'nats';
 import { ENV, type Env } from '../config/env.js';
+import { newId } from '../db/ids.js';
 import { BusConnections } from './bus-connections.js';
 import { Subjects } from './subjects.js';
 
@@ -24,6 +26,12 @@ export interface NodeTopics {
 
 type Topic = keyof NodeTopics;
 
+/** How often a node says that it is there, and after how long a silent one is taken to be gone. */
+const HELLO_MS = 3_000;
+const GONE_MS = 10_000;
+/** How long an announcement waits at most for the nodes it knows: a node that hangs delays, it does not block. */
+const HEARD_MS = 250;
+
 const TOPICS = [
   'credential',
   'executor',
@@ -40,10 +48,13 @@ const TOPICS = [
  * must look for themselves.
  */
 @Injectable()
-export class NodeEvents {
+export class NodeEvents implements BeforeApplicationShutdown {
   private readonly log = new Logger(NodeEvents.name);
   private readonly emitter = new EventEmitter().setMaxListeners(0);
   private readonly subjects: Subjects;
+  private readonly id = newId();
+  private readonly peers = new Map<string, number>();
+  private greeting: NodeJS.Timeout | undefined;
 
   constructor(
     @Inject(ENV) env: Env,
@@ -54,11 +65,37 @@ export class NodeEvents {
       for (const topic of TOPICS) {
         connection.subscribe(this.subjects.node(topic), {
           callback: (fault, message) => {
-            if (!fault) this.hear(topic, message.data);
+            if (fault) return;
+            this.hear(topic, message.data);
+            if (message.reply) message.respond();
           },
         });
       }
+      const hello = this.subjects.node('hello');
+      const greet = (answer: boolean): void =>
+        connection.publish(hello, JSON.stringify({ node: this.id, answer }));
+      connection.subscribe(hello, {
+        callback: (fault, message) => {
+          if (fault) return;
+          const { node, answer, gone } = message.json<{ node: string; answer?: boolean; gone?: boolean }>();
+          if (gone) return void this.peers.delete(node);
+          const known = this.peers.has(node);
+          this.peers.set(node, Date.now());
+          if (!known && !answer) greet(true);
+        },
+      });
+      greet(false);
+      this.greeting = setInterval(() => greet(true), HELLO_MS).unref();
     });
+  }
+
+  /** Says that this node goes, so that no announcement waits for it. Called before the connections are closed. */
+  beforeApplicationShutdown(): void {
+    clearInterval(this.greeting);
+    this.connections.nodes.publish(
+      this.subjects.node('hello'),
+      JSON.stringify({ node: this.id, gone: true }),
+    );
   }
 
   /** Whether events of other nodes reach this one just now. */
@@ -72,10 +109,31 @@ export class NodeEvents {
     this.connections.nodes.publish(this.subjects.node(topic), JSON.stringify(payload));
   }
 
-  /** As `publish`, and resolves when the event has reached the server: what fences must be told before the answer. */
+  /**
+   * As `publish`, and resolves when every node that is known has heard it (within 250 ms): what fences must have happened
+   * everywhere before the answer.
+   */
   async announce<T extends Topic>(topic: T, payload: NodeTopics[T]): Promise<void> {
-    this.publish(topic, payload);
-    await this.connections.nodes.flush();
+    this.emitter.emit(topic, payload);
+    const connection = this.connections.nodes.current;
+    if (!connection || !this.isReliable) return;
+    const peers = this.livePeers();
+    if (peers === 0) {
+      this.connections.nodes.publish(this.subjects.node(topic), JSON.stringify(payload));
+      return this.connections.nodes.flush();
+    }
+    const plan = { strategy: RequestStrategy.Count, maxMessages: peers, maxWait: HEARD_MS } as const;
+    try {
+      for await (const heard of await connection.requestMany(
+        this.subjects.node(topic),
+        JSON.stringify(payload),
+        plan,
+      )) {
+        if (heard instanceof Error) break;
+      }
+    } catch (fault) {
+      this.log.warn(`a ${topic} event was not heard by every node: ${(fault as Error).message}`);
+    }
   }
 
   /** Listens; answers the function that stops listening. */
@@ -87,6 +145,11 @@ export class NodeEvents {
   /** Calls `listener` whenever events may have been missed: when the connection is lost and when it is back. */
   onGap(listener: () => void): void {
     this.connections.nodes.onChange(listener);
+  }
+
+  private livePeers(): number {
+    for (const [node, heardAt] of this.peers) if (Date.now() - heardAt > GONE_MS) this.peers.delete(node);
+    return this.peers.size;
   }
 
   private hear(topic: Topic, data: Uint8Array): void {

@@ -7,7 +7,7 @@ The account has one administrator and one platform credential. Its secret is pri
 line of its own; whoever holds it administers the account. Everything else is made with it, over the Platform API.
 
 Example:
-  npx nexus accounts create "Second team" > second-team.secret
+  (umask 077; npx nexus accounts create "Second team" > second-team.secret)
 `;
 
 /** `nexus accounts`: tenants, which are made on the server's side only (chapter 1). */

@@ -22,8 +22,8 @@ export async function createAccountAt(url: string, name: string): Promise<NewAcc
       // an open transaction ends with its connection
       client.release(true);
     }
-  } catch (fault) {
-    if ((fault as { code?: unknown }).code !== UNDEFINED_TABLE) throw fault;
+  } catch (failure) {
+    if ((failure as { code?: unknown }).code !== UNDEFINED_TABLE) throw failure;
     throw new Error('the database has no Nexus schema yet: start a node on it, or run `nexus migrate`');
   } finally {
     await pool.end();

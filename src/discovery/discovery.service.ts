@@ -18,11 +18,11 @@ const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 interface Read<Row extends DiscoveryTagRow> {
   /** Names the answer among all of this node: member and parameters. */
   readonly key: string;
-  readTags(): Promise<DiscoveryTagRow[]>;
-  readRows(): Promise<Row[]>;
+  readonly readTags: () => Promise<DiscoveryTagRow[]>;
+  readonly readRows: () => Promise<Row[]>;
   /** The tag of the answer that these rows make. Throws when they make none. */
-  tag(rows: readonly DiscoveryTagRow[]): string;
-  body(rows: readonly Row[]): object;
+  readonly tag: (rows: readonly DiscoveryTagRow[]) => string;
+  readonly body: (rows: readonly Row[]) => object;
 }
 
 /**

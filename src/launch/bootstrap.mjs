@@ -59,7 +59,12 @@ async function build() {
     const making = join(ROOT, `dist.${process.pid}`);
     for (const source of sources) {
       const target = join(making, relative(ROOT, source).replace(/\.ts$/, '.js'));
-      const options = { ...swc, swcrc: false, filename: source, sourceFileName: relative(dirname(target), source) };
+      const options = {
+        ...swc,
+        swcrc: false,
+        filename: source,
+        sourceFileName: relative(dirname(target), source),
+      };
       const { code, map } = await transform(readFileSync(source, 'utf8'), options);
       mkdirSync(dirname(target), { recursive: true });
       writeFileSync(target, `${code}\n//# sourceMappingURL=${target.split('/').at(-1)}.map\n`);
@@ -88,7 +93,8 @@ function sourcesBelow(folder) {
 
 function hashOf(files) {
   const hash = createHash('sha256');
-  for (const file of files) hash.update(relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0');
+  for (const file of files)
+    hash.update(relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0');
   return hash.digest('hex');
 }
 

@@ -25,7 +25,10 @@ export function startChild(command, args, { stopSignal = 'SIGTERM', ...options }
     pid: child.pid,
     ended,
     /** The last output, for a message about what went wrong. */
-    tail: () => Buffer.concat(tail.map((chunk) => Buffer.from(chunk))).toString('utf8').slice(-4_000),
+    tail: () =>
+      Buffer.concat(tail.map((chunk) => Buffer.from(chunk)))
+        .toString('utf8')
+        .slice(-4_000),
     /** Asks it to stop and waits; ends it by force after `graceMs`. */
     async stop(graceMs = 10_000) {
       if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
@@ -47,7 +50,7 @@ export function startChild(command, args, { stopSignal = 'SIGTERM', ...options }
 export async function whenReady(service, name, probe, timeoutMs = 60_000) {
   let ended;
   void service.ended.then((how) => (ended = how));
-  for (const until = Date.now() + timeoutMs; Date.now() < until; ) {
+  for (const until = Date.now() + timeoutMs; Date.now() < until;) {
     if (ended !== undefined) throw new Error(`${name} ended (${ended}):\n${service.tail()}`);
     if (await probe()) return;
     await new Promise((resolve) => setTimeout(resolve, 25));

@@ -29,7 +29,9 @@ export async function endLeftovers(home) {
 /** The pid of the start that uses this home just now; undefined when there is none. */
 export function runningStart(home) {
   const pid = Number(home.read('start.pid') ?? 0);
-  return pid > 0 && pid !== process.pid && isAlive(pid) && commandLine(pid).includes('start.mjs') ? pid : undefined;
+  return pid > 0 && pid !== process.pid && isAlive(pid) && commandLine(pid).includes('start.mjs')
+    ? pid
+    : undefined;
 }
 
 /** A process's command line, where the system tells it (Linux); elsewhere whatever is asked for is taken to be in it. */

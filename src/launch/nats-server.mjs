@@ -25,7 +25,11 @@ export function installNatsServer() {
         'or set NATS_SERVER_BIN to its binary, or NATS_URL to a server that runs already.',
     );
   }
-  const apt = (...args) => execFileSync('apt-get', args, { stdio: 'pipe', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+  const apt = (...args) =>
+    execFileSync('apt-get', args, {
+      stdio: 'pipe',
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
   try {
     apt('install', '-y', '--no-install-recommends', 'nats-server');
   } catch {
@@ -44,7 +48,12 @@ export async function startNats({ dir, port: wanted, stdio }) {
   const port = wanted === 0 ? await freePort() : wanted;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const config = join(dir, 'nats.conf');
-  const lines = [`listen: "127.0.0.1:${port}"`, `max_payload: ${MAX_PAYLOAD}`, 'max_control_line: 65536', 'write_deadline: "10s"'];
+  const lines = [
+    `listen: "127.0.0.1:${port}"`,
+    `max_payload: ${MAX_PAYLOAD}`,
+    'max_control_line: 65536',
+    'write_deadline: "10s"',
+  ];
   writeFileSync(config, `${lines.join('\n')}\n`, { mode: 0o600 });
   const service = startChild(binary, ['-c', config], stdio ? { stdio } : {});
   await whenReady(service, 'nats-server', () => greets(port));

@@ -73,7 +73,9 @@ function initialise({ programs, data, account, mode, password }) {
     execFileSync(join(programs, 'bin', 'initdb'), args, { ...account, cwd: data, env, stdio: 'pipe' });
   } catch (fault) {
     rmSync(data, { recursive: true, force: true });
-    throw new Error(`PostgreSQL could not make its data folder: ${fault.stderr?.toString() ?? fault.message}`);
+    throw new Error(
+      `PostgreSQL could not make its data folder: ${fault.stderr?.toString() ?? fault.message}`,
+    );
   } finally {
     rmSync(passwordFile, { force: true });
   }
@@ -150,7 +152,11 @@ function serviceAccount() {
   try {
     return { uid: id('-u'), gid: id('-g') };
   } catch {
-    execFileSync('useradd', ['--system', '--no-create-home', '--shell', '/usr/sbin/nologin', SERVICE_ACCOUNT], { stdio: 'pipe' });
+    execFileSync(
+      'useradd',
+      ['--system', '--no-create-home', '--shell', '/usr/sbin/nologin', SERVICE_ACCOUNT],
+      { stdio: 'pipe' },
+    );
     return { uid: id('-u'), gid: id('-g') };
   }
 }

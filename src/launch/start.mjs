@@ -66,7 +66,12 @@ async function start() {
 
 async function startEmbeddedPostgres() {
   const port = await portOf('NEXUS_POSTGRES_PORT', 7432);
-  const postgres = await startPostgres({ dataDir: home.path('postgres'), port, mode: 'durable', stdio: logTo('postgres') });
+  const postgres = await startPostgres({
+    dataDir: home.path('postgres'),
+    port,
+    mode: 'durable',
+    stdio: logTo('postgres'),
+  });
   await keep('PostgreSQL', postgres, { mark: 'postgres', signal: 'SIGINT' });
   return postgres.url;
 }
@@ -82,7 +87,13 @@ async function startNode(databaseUrl, natsUrl) {
   const port = await portOf('NEXUS_HTTP_PORT', 7420);
   const node = startChild(process.execPath, ['--enable-source-maps', program('main.js')], {
     stdio: logTo('node'),
-    env: { ...env, DATABASE_URL: databaseUrl, NATS_URL: natsUrl, NEXUS_HOME: home.folder, NEXUS_HTTP_PORT: String(port) },
+    env: {
+      ...env,
+      DATABASE_URL: databaseUrl,
+      NATS_URL: natsUrl,
+      NEXUS_HOME: home.folder,
+      NEXUS_HTTP_PORT: String(port),
+    },
   });
   await keep('Nexus', node, { mark: 'main.js', signal: 'SIGTERM' });
   const url = `http://127.0.0.1:${port}`;
@@ -91,8 +102,17 @@ async function startNode(databaseUrl, natsUrl) {
 }
 
 async function startRunner(url, natsUrl, runnerId, attempt = 0) {
-  const args = ['--registration', home.path('runner.registration.json'), '--nats-url', natsUrl, '--root', home.workspace];
-  const runner = startChild(process.execPath, [program('runner/main.js'), ...args], { stdio: logTo('runner') });
+  const args = [
+    '--registration',
+    home.path('runner.registration.json'),
+    '--nats-url',
+    natsUrl,
+    '--root',
+    home.workspace,
+  ];
+  const runner = startChild(process.execPath, [program('runner/main.js'), ...args], {
+    stdio: logTo('runner'),
+  });
   record({ pid: runner.pid, mark: 'runner/main.js', signal: 'SIGTERM' });
   services.push({ name: 'Local runner', service: runner });
   void runner.ended.then((how) => {
@@ -102,9 +122,15 @@ async function startRunner(url, natsUrl, runnerId, attempt = 0) {
     );
     if (stopping) return;
     process.stderr.write(`nexus: the local runner ended (${how}); it is started again\n`);
-    setTimeout(() => !stopping && void startRunner(url, natsUrl, runnerId, attempt + 1), Math.min(30_000, 500 * 2 ** attempt));
+    setTimeout(
+      () => !stopping && void startRunner(url, natsUrl, runnerId, attempt + 1),
+      Math.min(30_000, 500 * 2 ** attempt),
+    );
   });
-  if (attempt === 0) await whenReady(runner, `The local runner (${home.path('logs/runner.log')})`, () => serves(home, url, runnerId));
+  if (attempt === 0)
+    await whenReady(runner, `The local runner (${home.path('logs/runner.log')})`, () =>
+      serves(home, url, runnerId),
+    );
 }
 
 /** Remembers a service that must not end by itself. */
@@ -144,7 +170,8 @@ async function step(name, work) {
 async function portOf(variable, fallback) {
   const port = Number(env[variable] || fallback);
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Error(`${variable} must be a port`);
-  if (!(await isFree(port))) throw new Error(`Port ${port} is taken by another program: set ${variable} to a free one.`);
+  if (!(await isFree(port)))
+    throw new Error(`Port ${port} is taken by another program: set ${variable} to a free one.`);
   return port;
 }
 

@@ -11,7 +11,7 @@ export interface RefusalCase {
   readonly message: string | RegExp;
 }
 
-const { kind: _kind, ...withoutKind } = READ_ONLY;
+const withoutKind = Object.fromEntries(Object.entries(READ_ONLY).filter(([key]) => key !== 'kind'));
 const one = (fields: object): object => ({ tools: [tool('bash', fields)] });
 const withoutProfile = { name: 'bash' };
 /** Text of about this many bytes. */

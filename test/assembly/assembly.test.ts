@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createAccount } from '../../src/identity/new-account.js';
 import {
+  accountOf,
   announce,
   type TestAccount,
   type TestExecutor,
@@ -446,19 +448,44 @@ describe('An assembly is refused', () => {
     });
   });
 
-  it('in another account as if its runners did not exist', async () => {
-    const other = await TestNode.start();
-    try {
-      const foreigner = await newAgent(other, await firstAccount(other));
-      const runner = await newRunner(one, account);
-      await announce(one, runner, [tool('read')]);
-      expect(await assemble(foreigner, selecting(runner), { node: other })).toMatchObject({
-        status: 422,
-        body: { error: { code: 'runner_not_eligible' } },
-      });
-    } finally {
-      await other.close();
-    }
+  it('422 runner_not_eligible for a runner of another account, as for one that does not exist', async () => {
+    const { platformToken } = await one.db.transaction((sql) => createAccount(sql, 'Another'));
+    const another = await accountOf(one, platformToken);
+    const foreigner = await newAgent(one, another);
+    const runner = await newRunner(one, account);
+    await announce(one, runner, [tool('read')]);
+    const routed = { default_runner_executor_public_id: null, configuration: routeTo(runner.id, 'read') };
+    const unknown = { default_runner_executor_public_id: null, configuration: routeTo(UNKNOWN, 'read') };
+    expect((await assemble(foreigner, selecting(runner))).body).toMatchObject({
+      error: { code: 'runner_not_eligible' },
+    });
+    expect((await assemble(foreigner, routed)).text).toBe((await assemble(foreigner, unknown)).text);
+    const candidates = { runner_executor_public_ids: [runner.id] };
+    const { environment } = await assembled(foreigner, {
+      default_runner_executor_public_id: null,
+      configuration: candidates,
+    });
+    expect(environment.runner_candidates).toEqual([]);
+    expect(namesOf(await assembled(await newAgent(one, account), selecting(runner)))).toEqual(['read']);
+  });
+});
+
+describe('A run', () => {
+  it('freezes exactly what an assembly shows', async () => {
+    const agent = await newAgent(one, account);
+    const runner = await newRunner(one, account);
+    await announce(one, runner, [tool('read'), tool('write')], { environment: { os: 'linux' } });
+    ok(
+      await configure(agent, {
+        runner_executor_public_ids: [runner.id],
+        kernel_tools: ['nexus.runners.list'],
+      }),
+    );
+    const selector = { default_runner_executor_public_id: runner.id };
+    const shown = await assembled(agent, selector);
+    const { body } = ok(await two.http('POST', '/agent_api/v1/runs', { token: agent.token, body: selector }));
+    const { tool_definitions, environment } = (body as { run: AssemblyBody }).run;
+    expect({ tool_definitions, environment }).toEqual(shown);
   });
 });
 

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RefusedError } from '../../src/runner/sdk/refused-error.js';
 import { connectRunner, type Runner, type RunnerOptions } from '../../src/runner/sdk/runner.js';
-import { CallEndedError, type ServedTool, type ToolContext, ToolError } from '../../src/runner/sdk/tool.js';
+import {
+  type CallEndedError,
+  type ServedTool,
+  type ToolContext,
+  ToolError,
+} from '../../src/runner/sdk/tool.js';
 import { FakeNexus, Refusal } from './fake-nexus.js';
 import { OwnNatsServer } from './own-nats-server.js';
 

@@ -47,7 +47,7 @@ describe('A path below the root folder', () => {
     const name = fc.constantFrom('..', '.', '', 'a', '/', '../..', 'b/..');
     fc.assert(
       fc.property(fc.array(name), (parts) => {
-        let names: string[] = [];
+        let names: string[];
         try {
           names = namesBelow('/srv/root', parts.join('/'));
         } catch {

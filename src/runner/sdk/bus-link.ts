@@ -171,7 +171,7 @@ export class BusLink {
         const what = denied
           ? `NATS does not let this executor ${denied.operation} ${denied.subject}`
           : 'NATS reports a fault';
-        this.log('error', what, { fault: String(status.data) });
+        this.log('error', what, { fault: status.data });
       }
     }
     this.goneDown();

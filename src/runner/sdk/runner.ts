@@ -4,7 +4,7 @@ import { BusLink } from './bus-link.js';
 import { ExecutorVerbs } from './executor-verbs.js';
 import { type Log, silent } from './log.js';
 import { endsWithin, pause } from './pause.js';
-import { ClosedError, RefusedError } from './refused-error.js';
+import { ClosedError, type RefusedError } from './refused-error.js';
 import type { Registration } from './registration.js';
 import { BEAT_EVERY_MS, Seat } from './seat.js';
 import type { Announcement, ServedTool } from './tool.js';

@@ -23,7 +23,7 @@ export interface ToolContext {
   readonly runPublicId: string;
   readonly taskKey: string;
   /** Shows how far the call is. At most one frame leaves each 250 ms, the latest; a lost one is not sent again. */
-  progress(frame: { text_tail?: string; structured?: unknown }): void;
+  readonly progress: (frame: { text_tail?: string; structured?: unknown }) => void;
 }
 
 /** A string is `content`. An object says each part of the commit by its name (chapter 6). Nothing: no content. */

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { NodeEvents } from '../bus/node-events.js';
+import type { BusConnections } from '../bus/bus-connections.js';
+import type { Env } from '../config/env.js';
+import type { TaskRow } from './task-row.js';
+import { TaskWaits } from './task-waits.js';
+
+/** A node's events without a bus: its own still arrive. */
+function eventsOf(isUp: boolean): { events: NodeEvents; lose: () => void } {
+  const changes: (() => void)[] = [];
+  const nodes = {
+    isUp,
+    onOpen: () => undefined,
+    publish: () => isUp,
+    onChange: (heard: () => void) => changes.push(heard),
+  };
+  const env = { NEXUS_BUS_PREFIX: 'test' } as Env;
+  const events = new NodeEvents(env, { nodes } as unknown as BusConnections);
+  return { events, lose: () => changes.forEach((heard) => heard()) };
+}
+
+const row = (status: TaskRow['status']): TaskRow => ({ run_id: 'r', task_key: 'k', status }) as TaskRow;
+
+describe('A wait for a task', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const begin = (
+    waits: TaskWaits,
+    read: () => TaskRow,
+    ms = 60_000,
+  ): { reads: () => number; done: Promise<TaskRow> } => {
+    let reads = 0;
+    const done = waits.untilFinal('r', 'k', ms, () => {
+      reads += 1;
+      return Promise.resolve(read());
+    });
+    return { reads: () => reads, done };
+  };
+
+  it('reads once without a time to wait', async () => {
+    const { done, reads } = begin(new TaskWaits(eventsOf(true).events), () => row('dispatched'), 0);
+    expect((await done).status).toBe('dispatched');
+    expect(reads()).toBe(1);
+  });
+
+  it('is answered at once by a final task', async () => {
+    const { done } = begin(new TaskWaits(eventsOf(true).events), () => row('failed'));
+    expect((await done).status).toBe('failed');
+  });
+
+  it('reads again when the task is said to have changed, and by no other task', async () => {
+    const { events } = eventsOf(true);
+    let status: TaskRow['status'] = 'dispatched';
+    const { done, reads } = begin(new TaskWaits(events), () => row(status));
+    await jest.advanceTimersByTimeAsync(10);
+    events.publish('task', { run: 'r', key: 'other' });
+    await jest.advanceTimersByTimeAsync(10);
+    expect(reads()).toBe(1);
+    status = 'completed';
+    events.publish('task', { run: 'r', key: 'k' });
+    expect((await done).status).toBe('completed');
+    expect(reads()).toBe(2);
+  });
+
+  it('misses no change that falls into its first read', async () => {
+    const { events } = eventsOf(true);
+    let status: TaskRow['status'] = 'dispatched';
+    const { done } = begin(new TaskWaits(events), () => {
+      const seen = row(status);
+      if (status === 'dispatched') {
+        status = 'completed';
+        events.publish('task', { run: 'r', key: 'k' });
+      }
+      return seen;
+    });
+    expect((await done).status).toBe('completed');
+  });
+
+  it('takes a row that this node settled without reading it', async () => {
+    const waits = new TaskWaits(eventsOf(true).events);
+    const { done, reads } = begin(waits, () => row('dispatched'));
+    await jest.advanceTimersByTimeAsync(10);
+    waits.hand(row('completed'));
+    expect((await done).status).toBe('completed');
+    expect(reads()).toBe(1);
+  });
+
+  it.each([
+    [true, 5_000],
+    [false, 250],
+  ])('looks for itself: events reliable %s, every %s ms', async (isUp, every) => {
+    const { reads } = begin(new TaskWaits(eventsOf(isUp).events), () => row('dispatched'));
+    await jest.advanceTimersByTimeAsync(every - 1);
+    expect(reads()).toBe(1);
+    await jest.advanceTimersByTimeAsync(2);
+    expect(reads()).toBe(2);
+  });
+
+  it('looks at once when events may have been missed', async () => {
+    const { events, lose } = eventsOf(true);
+    const { reads } = begin(new TaskWaits(events), () => row('dispatched'));
+    await jest.advanceTimersByTimeAsync(10);
+    lose();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(reads()).toBe(2);
+  });
+
+  it('ends with the task as it is', async () => {
+    const { done } = begin(new TaskWaits(eventsOf(true).events), () => row('dispatched'), 1_000);
+    await jest.advanceTimersByTimeAsync(1_001);
+    expect((await done).status).toBe('dispatched');
+  });
+
+  it('is let go when the node shuts down', async () => {
+    const waits = new TaskWaits(eventsOf(true).events);
+    const { done } = begin(waits, () => row('dispatched'));
+    await jest.advanceTimersByTimeAsync(10);
+    waits.beforeApplicationShutdown();
+    expect((await done).status).toBe('dispatched');
+  });
+});
