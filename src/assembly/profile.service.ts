@@ -26,11 +26,6 @@ export class Profile {
     return this.row.approval_floor;
   }
 
-  /** The steward's own rules, which come first in every mode, as JSON text (chapter 6). */
-  get stewardRulesText(): string {
-    return this.row.approval_rules_text;
-  }
-
   /** `{member}`, and an agent's `configuration` exactly as it was sent. */
   get json(): object {
     const { id, kind, display_name, role, steward_id, approval_floor, created_at } = this.row;

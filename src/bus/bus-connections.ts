@@ -113,7 +113,7 @@ export class BusConnection {
       if (status.type === Events.Disconnect) this.setUp(false);
       else if (status.type === Events.Reconnect) this.setUp(true);
       else if (status.type === Events.Error)
-        this.log.error({ fault: String(status.data), ...status.permissionContext });
+        this.log.error({ fault: status.data as unknown, ...status.permissionContext });
     }
   }
 

@@ -10,8 +10,9 @@ export function envCommand(): Command {
       const width = (texts: string[]): number => Math.max(...texts.map((text) => text.length));
       const names = width(rows.map(({ name }) => name));
       const fallbacks = width(rows.map(({ fallback }) => fallback));
-      for (const { name, fallback, meaning } of rows) {
-        process.stdout.write(`${name.padEnd(names)}  ${fallback.padEnd(fallbacks)}  ${meaning}\n`);
-      }
+      const lines = rows.map(
+        ({ name, fallback, meaning }) => `${name.padEnd(names)}  ${fallback.padEnd(fallbacks)}  ${meaning}\n`,
+      );
+      process.stdout.write(lines.join(''));
     });
 }

@@ -35,9 +35,14 @@ describe('A glob', () => {
     );
   });
 
-  it('stays fast on a hostile pattern', () => {
+  it.each([
+    ['many stars', `${'*a'.repeat(500)}b`],
+    ['a long part that almost matches everywhere', `*${'a'.repeat(1_020)}b*`],
+    ['a part with its odd character in the middle', `*${'a'.repeat(510)}b${'a'.repeat(510)}*`],
+  ])('stays fast on the largest input with %s', (_, pattern) => {
+    const text = 'a'.repeat(256 * 1024);
     const started = performance.now();
-    expect(matchesGlob(`${'*a'.repeat(500)}b`, 'a'.repeat(50_000))).toBe(false);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(matchesGlob(pattern, text)).toBe(false);
+    expect(performance.now() - started).toBeLessThan(500);
   });
 });

@@ -30,7 +30,9 @@ export function runnerCommand(): Command {
 
 /** Runs the reference runner with the arguments of a command line, without the program's name. */
 export async function runRunner(argv: readonly string[]): Promise<void> {
-  await runnerCommand().parseAsync([...argv], { from: 'user' });
+  await runnerCommand()
+    .name('nexus runner')
+    .parseAsync([...argv], { from: 'user' });
 }
 
 const startedAs = process.argv[1];

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { NatsConnection } from 'nats';
 import { v7 } from 'uuid';
 import { BusConnections } from '../../src/bus/bus-connections.js';
 import { type Env, readEnv } from '../../src/config/env.js';
@@ -104,7 +105,7 @@ export class TestNode {
     const bus = this.app.get(BusConnections);
     const connections = await Promise.all(
       [bus.serving, bus.nodes].map(
-        (connection) => new Promise<import('nats').NatsConnection>((resolve) => connection.onOpen(resolve)),
+        (connection) => new Promise<NatsConnection>((resolve) => connection.onOpen(resolve)),
       ),
     );
     // what was subscribed is known to the server

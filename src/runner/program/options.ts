@@ -22,10 +22,10 @@ interface Given {
   readonly name: string;
   readonly identifier?: string;
   readonly natsUrl?: string[];
-  readonly allowBash: boolean;
+  readonly allowBash?: boolean;
   readonly maxConcurrent: number;
   readonly grace: number;
-  readonly verbose: boolean;
+  readonly verbose?: boolean;
 }
 
 const HELP = `
@@ -66,7 +66,7 @@ export function command(run: (options: ProgramOptions) => Promise<void>): Comman
     .option('--name <name>', 'with --url: how people see the runner', hostname())
     .option('--identifier <identifier>', 'with --url: what tells your runners apart (default: the name)')
     .option('--nats-url <url,…>', 'use these NATS servers instead of those the registration names', urls)
-    .option('--allow-bash', 'serve bash too; see below', false)
+    .option('--allow-bash', 'serve bash too; see below')
     .option('--max-concurrent <n>', 'how many calls are worked on at once', integer(1, 1_024), 16)
     .option(
       '--grace <seconds>',
@@ -74,13 +74,13 @@ export function command(run: (options: ProgramOptions) => Promise<void>): Comman
       integer(0, 3_600),
       10,
     )
-    .option('--verbose', 'log every call', false)
+    .option('--verbose', 'log every call')
     .addHelpText('after', HELP)
     .action((given: Given, self: Command) => run(checked(given, self)));
 }
 
 function checked(given: Given, self: Command): ProgramOptions {
-  const { root, natsUrl, allowBash, maxConcurrent, grace, verbose } = given;
+  const { root, natsUrl, allowBash = false, maxConcurrent, grace, verbose = false } = given;
   return {
     root,
     registration: given.registration ?? selfRegistration(given, self),
