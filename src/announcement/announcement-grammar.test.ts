@@ -228,7 +228,7 @@ const REFUSALS: [body: unknown, message: string, code?: string][] = [
 
   [
     { tools: [tool({ notes: kib(768) })] },
-    'tools has 786579 bytes as JSON; its bound is 786432',
+    'tools has 786592 bytes as JSON; its bound is 786432',
     'validation_failed',
   ],
   [

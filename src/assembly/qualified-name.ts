@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** A callable's name is at most this long (chapter 4). */
-export const CALLABLE_NAME_LENGTH = 64;
+const CALLABLE_NAME_LENGTH = 64;
 
 /** Eight digits of the digest and the underscore before them. */
 const SUFFIX_LENGTH = 9;

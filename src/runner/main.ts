@@ -23,6 +23,7 @@ export function runnerCommand(): Command {
         log('error', fault instanceof Error ? fault.message : String(fault));
         process.exit(1);
       }
+      log('info', 'stopped before it had begun');
     }
     process.exit(0);
   });

@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { announce, firstAccount, newAgent, newRunner, type TestExecutor, type TestMember, tool } from '../support/factories.js';
+import {
+  announce,
+  firstAccount,
+  newAgent,
+  newRunner,
+  type TestExecutor,
+  type TestMember,
+  tool,
+} from '../support/factories.js';
 import { TestNode } from '../support/node.js';
 
 const CHROMIUM = process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium';
@@ -16,7 +24,10 @@ const FLAGS = [
 ];
 
 const present = existsSync(CHROMIUM);
-if (!present) process.stderr.write(`SKIPPED: no ${CHROMIUM}, the Swagger page is not tried in a browser (set CHROMIUM_BIN)\n`);
+if (!present)
+  process.stderr.write(
+    `SKIPPED: no ${CHROMIUM}, the Swagger page is not tried in a browser (set CHROMIUM_BIN)\n`,
+  );
 
 (present ? describe : describe.skip)('The Swagger page, in a browser', () => {
   let node: TestNode;
@@ -49,7 +60,9 @@ if (!present) process.stderr.write(`SKIPPED: no ${CHROMIUM}, the Swagger page is
     await member.locator('button[type=submit]').click();
     await page.locator('.modal-ux .close-modal').click();
 
-    const operation = page.locator('.opblock', { has: page.locator('[data-path="/agent_api/v1/executors"]') });
+    const operation = page.locator('.opblock', {
+      has: page.locator('[data-path="/agent_api/v1/executors"]'),
+    });
     await operation.locator('.opblock-summary').first().click();
     await operation.locator('button.execute').click();
     const answer = operation.locator('.live-responses-table .highlight-code').first();

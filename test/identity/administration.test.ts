@@ -386,17 +386,19 @@ describe('Credentials', () => {
     let deleted = false;
     const late: number[] = [];
     const ask = async (at: TestNode): Promise<void> => {
-      for (let asked = 0; asked < 60; asked += 1) {
+      for (let lateHere = 0; lateHere < 20; ) {
         const begunLate = deleted;
         const { status } = await whoAmI(at, token);
-        if (begunLate) late.push(status);
+        if (!begunLate) continue;
+        lateHere += 1;
+        late.push(status);
       }
     };
     const asking = Promise.all([node, other, node, other].map(ask));
     await asAdmin('DELETE', `credentials/${credentialId}`);
     deleted = true;
     await asking;
-    expect(late.length).toBeGreaterThan(0);
+    expect(late).toHaveLength(80);
     expect(new Set(late)).toEqual(new Set([401]));
   });
 
@@ -441,8 +443,8 @@ describe('Two accounts', () => {
   it('page through their own rows only, whatever cursor they bring', async () => {
     const page = await asAdmin('GET', 'humans?limit=1');
     const stolen = await asStranger('GET', `humans?after=${page.body.pagination.next_after}`);
-    const ids = stolen.body.humans.map((row: { public_id: string }) => row.public_id);
-    expect(ids).toEqual([stranger.adminId]);
+    const own = await asStranger('GET', 'humans');
+    expect(stolen.body.humans).toEqual(own.body.humans);
   });
 
   it('may use one Idempotency-Key without meeting', async () => {

@@ -17,7 +17,7 @@ const ECHO = {
 };
 
 const registration = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-const runner = await connectRunner({ registration, concurrency: 256, log: () => undefined });
+const runner = await connectRunner({ registration, maxConcurrent: 256 });
 await runner.announce({ tools: [ECHO] });
 process.send?.('ready');
 process.on('SIGTERM', () => void runner.close({ graceMs: 1_000 }).then(() => process.exit(0)));

@@ -12,6 +12,10 @@ import type {
   TaskName,
 } from './wire.js';
 
+/** Which tries of a request that finds no answer are said aloud: the fourth, and then one in ten. */
+const FIRST_SAID = 3;
+const SAID_EVERY = 10;
+
 /** The verbs of the executor plane, typed. Each call is one request; `repeated` makes it insist. */
 export class ExecutorVerbs {
   constructor(
@@ -65,9 +69,8 @@ export class ExecutorVerbs {
       } catch (fault) {
         if (!isPassing(fault)) throw fault;
         const retryAfterMs = fault instanceof RefusedError ? (fault.retryAfterMs ?? 0) : 0;
-        this.log(attempt < 3 ? 'debug' : 'warn', `${what}: ${(fault as Error).message}; trying again`, {
-          attempt,
-        });
+        const level = attempt % SAID_EVERY === FIRST_SAID ? 'warn' : 'debug';
+        this.log(level, `${what}: ${(fault as Error).message}; trying again`, { attempt });
         await this.link.pause(Math.max(retryAfterMs, backoffMs(attempt)), signal);
       }
     }

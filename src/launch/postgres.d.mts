@@ -1,0 +1,7 @@
+import type { Service } from './child.mjs';
+
+export function startPostgres(options: {
+  dataDir: string;
+  port: number;
+  mode: 'durable' | 'test';
+}): Promise<Service & { readonly data: string }>;
