@@ -104,10 +104,12 @@ export class Runs0003 implements MigrationInterface {
         check ((claimed_by is null) = (claim_token_sha256 is null)),
         check ((status in ('completed', 'failed', 'timed_out', 'uncertain', 'canceled')) = (settled_at is not null))
       );
-      create index tasks_run on tasks (run_id, seq);
+      -- for pages, which say so; a read of one task must not find this one: it would walk through its whole run
+      create index tasks_run on tasks (run_id, seq) where seq > 0;
       create index tasks_inbox on tasks (addressed_id, seq) where status = 'dispatched' and addressed_id is not null;
       create index tasks_pool on tasks (account_id, tool_name, seq)
         where status = 'dispatched' and addressed_role = 'tool_provider';
+      create index tasks_resting on tasks (principal_id, seq) where status = 'needs_approval';
       create index tasks_due on tasks (deadline_at) where status in ('dispatched', 'needs_approval');
       create index tasks_captured on tasks (run_id, capture_claimed_at) where capture_claimed_at is not null;
     `);

@@ -19,6 +19,7 @@ import { EffectsModule } from './effects/effects.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { RoutingModule } from './routing/routing.module.js';
+import { WorkModule } from './work/work.module.js';
 
 /** A Nexus node. The guards run in this order on both doors: who, still current, in scope, within the rate. */
 @Module({})
@@ -38,6 +39,7 @@ export class AppModule {
         AssemblyModule,
         EffectsModule,
         RoutingModule,
+        WorkModule,
       ],
       providers: [
         { provide: APP_GUARD, useClass: PlaneGuard },

@@ -287,7 +287,7 @@ describe('Any valid announcement with one change is refused, with a path', () =>
         const text = JSON.stringify(body).replace(marker, () => escape);
         const { code, message } = refusalOf(text);
         expect(code).toBe('invalid_announcement');
-        expect(message.startsWith(place.path.replace(/^(tools|documents)\b.*/, '$1'))).toBe(true);
+        expect(message.startsWith(place.path.replace(/^(tools|documents)\b.*/s, '$1'))).toBe(true);
       }),
     );
   });

@@ -3,8 +3,12 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ENV, type Env } from '../config/env.js';
 import { dataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
+import { KeyedDatabase } from './keyed-database.js';
 
-/** One data source and one pool for the node. The schema is brought up to date before the node is made. */
+/**
+ * One data source for the node, and the hot statements' own connections. The schema is brought up to date before the node
+ * is made.
+ */
 @Module({})
 export class DbModule {
   static forRoot(): DynamicModule {
@@ -21,8 +25,8 @@ export class DbModule {
           }),
         }),
       ],
-      providers: [Database],
-      exports: [Database],
+      providers: [Database, KeyedDatabase],
+      exports: [Database, KeyedDatabase],
     };
   }
 }

@@ -28,7 +28,7 @@ const KEY_ACCESS = [
  */
 @Injectable()
 export class KeyedDatabase extends Sql implements OnApplicationShutdown {
-  private readonly pool: pg.Pool;
+  readonly pool: pg.Pool;
 
   constructor(@Inject(ENV) env: Env) {
     const pool = new pg.Pool({

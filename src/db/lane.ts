@@ -107,7 +107,9 @@ export class Lane<Job, Outcome> {
         for (const { reject } of entries) reject(fault);
         return;
       }
-      this.log.warn(`a shared statement failed, its ${entries.length} jobs go alone: ${(fault as Error).message}`);
+      this.log.warn(
+        `a shared statement failed, its ${entries.length} jobs go alone: ${(fault as Error).message}`,
+      );
       for (const entry of entries) await this.write([entry]);
     }
   }

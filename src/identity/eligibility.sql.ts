@@ -5,18 +5,22 @@
  */
 export const eligible = (e: string, m: string): string => `(${isOpen(e)} and ${admits(e, m)})`;
 
-/** Active, credential-ready and not shutting down. */
+/**
+ * Active, credential-ready and not shutting down. The live credential is looked up by the executor's key, as a scalar: an
+ * `exists` may be planned as one scan of all credentials.
+ */
 export const isOpen = (e: string): string => `(
-  ${e}.status = 'active' and ${e}.shutdown_requested_at is null and exists (
-    select from credentials ready
+  ${e}.status = 'active' and ${e}.shutdown_requested_at is null and coalesce((
+    select true from credentials ready
     where ready.executor_id = ${e}.id and ready.credential_epoch = ${e}.credential_epoch
-      and ready.revoked_at is null and (ready.expires_at is null or ready.expires_at > now())))`;
+      and ready.revoked_at is null and (ready.expires_at is null or ready.expires_at > now())
+    limit 1), false))`;
 
 /**
  * The assignment scope: `user_private` admits the manager and the agents that human stewards, `account_wide` every
  * member of the account; an agent application serves its own agent.
  */
-const admits = (e: string, m: string): string => `(
+export const admits = (e: string, m: string): string => `(
   ${e}.account_id = ${m}.account_id and case
     when ${e}.kind = 'agent_application' then ${e}.agent_id = ${m}.id
     when ${e}.assignment_scope = 'account_wide' then true

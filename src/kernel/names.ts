@@ -1,15 +1,15 @@
-/** The grammar of every name on the wire. The patterns are exported for messages and documents: `${SERVED_NAME.source}`. */
+/** The grammar of every name on the wire. A pattern is exported where a message shows it: `${SERVED_NAME.source}`. */
 
 /** A served tool's name (chapter 2). */
 export const SERVED_NAME = /^[A-Za-z0-9_-]{1,128}$/;
 /** The name a model sees (chapter 4). */
-export const CALLABLE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const CALLABLE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** A task's key, unique in its run (chapter 5). */
 export const TASK_KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 /** A document's name, which has at most 64 characters beside (chapter 2). */
 export const DOCUMENT_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 /** A module's and a machine's name (chapter 1). */
-export const MODULE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const MODULE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** A claim token, as an executor may bring it (chapter 6). */
 export const CLAIM_TOKEN = /^[A-Za-z0-9_-]{22,128}$/;
 

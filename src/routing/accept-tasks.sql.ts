@@ -1,6 +1,6 @@
 import type { AccountId } from '../db/account-id.js';
 import { statement } from '../db/statement.js';
-import { eligible } from '../identity/eligibility.sql.js';
+import { admits, eligible } from '../identity/eligibility.sql.js';
 import { APPROVAL_HOLD_MS } from '../kernel/expiry.js';
 import { type TaskRow, taskColumns } from './task-row.js';
 
@@ -49,11 +49,12 @@ export const draftRows = (n: number): string => `
     content text, structured_content text)`;
 
 /**
- * SQL: whether the executor `e` is eligible for the run's principal `m`, and for the caller `c` where that is somebody
- * else: who adds a call to another's run reaches no executor that is not their own to reach.
+ * SQL: whether the executor `e` is eligible for the run's principal `m`, and its scope admits the caller `c` where that is
+ * somebody else: who adds a call to another's run reaches no executor that is not their own to reach. Whether it is open is
+ * asked once: a second time, under an `or`, would be planned as a scan of all credentials.
  */
 export const mayReach = (e: string, m: string, c: string): string =>
-  `(${eligible(e, m)} and (${c}.id = ${m}.id or ${e}.kind = 'agent_application' or ${eligible(e, c)}))`;
+  `(${eligible(e, m)} and (${c}.id = ${m}.id or ${e}.kind = 'agent_application' or ${admits(e, c)}))`;
 
 /** SQL: a credential is live. */
 export const isLiveCredential = (k: string): string =>

@@ -35,7 +35,7 @@ export const readTaskPage = statement<
   'tasks_read_page',
   `with page as (
      select run_id, task_key, seq, ${weight} as bytes from tasks
-     where account_id = $1 and run_id = $2 and seq > $3::bigint order by seq limit $4
+     where account_id = $1 and run_id = $2 and seq > 0 and seq > $3::bigint order by seq limit $4
    ), measured as (
      select *, sum(bytes) over (order by seq) as bytes_so_far, row_number() over (order by seq) as place,
        lead(seq) over (order by seq) is not null as has_more

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { NodeEvents } from '../bus/node-events.js';
 import type { BusConnections } from '../bus/bus-connections.js';
 import type { Env } from '../config/env.js';
+import { Metrics } from '../doors/metrics.js';
 import type { TaskRow } from './task-row.js';
 import { TaskWaits } from './task-waits.js';
 
@@ -18,6 +19,8 @@ function eventsOf(isUp: boolean): { events: NodeEvents; lose: () => void } {
   const events = new NodeEvents(env, { nodes } as unknown as BusConnections);
   return { events, lose: () => changes.forEach((heard) => heard()) };
 }
+
+const waitsOn = (events: NodeEvents): TaskWaits => new TaskWaits(events, new Metrics());
 
 const row = (status: TaskRow['status']): TaskRow => ({ run_id: 'r', task_key: 'k', status }) as TaskRow;
 
@@ -43,20 +46,20 @@ describe('A wait for a task', () => {
   };
 
   it('reads once without a time to wait', async () => {
-    const { done, reads } = begin(new TaskWaits(eventsOf(true).events), () => row('dispatched'), 0);
+    const { done, reads } = begin(waitsOn(eventsOf(true).events), () => row('dispatched'), 0);
     expect((await done).status).toBe('dispatched');
     expect(reads()).toBe(1);
   });
 
   it('is answered at once by a final task', async () => {
-    const { done } = begin(new TaskWaits(eventsOf(true).events), () => row('failed'));
+    const { done } = begin(waitsOn(eventsOf(true).events), () => row('failed'));
     expect((await done).status).toBe('failed');
   });
 
   it('reads again when the task is said to have changed, and by no other task', async () => {
     const { events } = eventsOf(true);
     let status: TaskRow['status'] = 'dispatched';
-    const { done, reads } = begin(new TaskWaits(events), () => row(status));
+    const { done, reads } = begin(waitsOn(events), () => row(status));
     await jest.advanceTimersByTimeAsync(10);
     events.publish('task', { run: 'r', key: 'other' });
     await jest.advanceTimersByTimeAsync(10);
@@ -70,7 +73,7 @@ describe('A wait for a task', () => {
   it('misses no change that falls into its first read', async () => {
     const { events } = eventsOf(true);
     let status: TaskRow['status'] = 'dispatched';
-    const { done } = begin(new TaskWaits(events), () => {
+    const { done } = begin(waitsOn(events), () => {
       const seen = row(status);
       if (status === 'dispatched') {
         status = 'completed';
@@ -82,7 +85,7 @@ describe('A wait for a task', () => {
   });
 
   it('takes a row that this node settled without reading it', async () => {
-    const waits = new TaskWaits(eventsOf(true).events);
+    const waits = waitsOn(eventsOf(true).events);
     const { done, reads } = begin(waits, () => row('dispatched'));
     await jest.advanceTimersByTimeAsync(10);
     waits.hand(row('completed'));
@@ -94,7 +97,7 @@ describe('A wait for a task', () => {
     [true, 5_000],
     [false, 250],
   ])('looks for itself: events reliable %s, every %s ms', async (isUp, every) => {
-    const { reads } = begin(new TaskWaits(eventsOf(isUp).events), () => row('dispatched'));
+    const { reads } = begin(waitsOn(eventsOf(isUp).events), () => row('dispatched'));
     await jest.advanceTimersByTimeAsync(every - 1);
     expect(reads()).toBe(1);
     await jest.advanceTimersByTimeAsync(2);
@@ -103,7 +106,7 @@ describe('A wait for a task', () => {
 
   it('looks at once when events may have been missed', async () => {
     const { events, lose } = eventsOf(true);
-    const { reads } = begin(new TaskWaits(events), () => row('dispatched'));
+    const { reads } = begin(waitsOn(events), () => row('dispatched'));
     await jest.advanceTimersByTimeAsync(10);
     lose();
     await jest.advanceTimersByTimeAsync(1);
@@ -111,16 +114,18 @@ describe('A wait for a task', () => {
   });
 
   it('ends with the task as it is', async () => {
-    const { done } = begin(new TaskWaits(eventsOf(true).events), () => row('dispatched'), 1_000);
+    const { done } = begin(waitsOn(eventsOf(true).events), () => row('dispatched'), 1_000);
     await jest.advanceTimersByTimeAsync(1_001);
     expect((await done).status).toBe('dispatched');
   });
 
   it('is let go when the node shuts down', async () => {
-    const waits = new TaskWaits(eventsOf(true).events);
+    const waits = waitsOn(eventsOf(true).events);
     const { done } = begin(waits, () => row('dispatched'));
     await jest.advanceTimersByTimeAsync(10);
-    waits.beforeApplicationShutdown();
+    expect(waits.count).toBe(1);
+    await waits.beforeApplicationShutdown();
+    expect(waits.count).toBe(0);
     expect((await done).status).toBe('dispatched');
   });
 });

@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { NodeEvents } from '../bus/node-events.js';
+import { Metrics } from '../doors/metrics.js';
 import { isFinal } from '../kernel/task-status.js';
 import type { TaskRow } from './task-row.js';
 
@@ -7,6 +9,8 @@ import type { TaskRow } from './task-row.js';
 const UNRELIABLE_MS = 250;
 /** How often it looks all the same. */
 const SAFETY_MS = 5_000;
+/** How long a shutdown waits for its waiters to be answered, before their connections are cut. */
+const GRACE_MS = 2_000;
 
 /**
  * Who waits until a task is settled (chapter 5, long poll). A waiter registers before it reads, so that no change falls
@@ -16,23 +20,56 @@ const SAFETY_MS = 5_000;
 @Injectable()
 export class TaskWaits implements BeforeApplicationShutdown {
   private readonly waiting = new Map<string, Set<Waiter>>();
+  private readonly answers = new Set<Promise<TaskRow>>();
   private isStopping = false;
 
-  constructor(private readonly events: NodeEvents) {
+  constructor(
+    private readonly events: NodeEvents,
+    metrics: Metrics,
+  ) {
+    metrics.watch('nexus_task_waiters', 'Requests that wait until a task is settled.', () => this.count);
     events.on('task', ({ run, key }) => {
       for (const waiter of this.waiting.get(nameOf(run, key)) ?? []) waiter.wake();
     });
     events.onGap(() => this.wakeAll());
   }
 
-  beforeApplicationShutdown(): void {
+  /** Resolves when the waiters have been answered: the doors cut their connections next. */
+  async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     this.wakeAll();
+    await Promise.race([Promise.allSettled(this.answers), pause(GRACE_MS, undefined, { ref: false })]);
+    await nextTurn();
+  }
+
+  /** Requests that wait just now. */
+  get count(): number {
+    return this.answers.size;
   }
 
   /** The task as `read` answers it: at once when it is final, else when it becomes so or `waitMs` have passed. */
   async untilFinal(run: string, key: string, waitMs: number, read: () => Promise<TaskRow>): Promise<TaskRow> {
     if (waitMs <= 0) return read();
+    const answer = this.wait(run, key, waitMs, read);
+    this.answers.add(answer);
+    try {
+      return await answer;
+    } finally {
+      this.answers.delete(answer);
+    }
+  }
+
+  /** Gives a final row to this node's waiters, who then need not read it. */
+  hand(row: TaskRow): void {
+    for (const waiter of this.waiting.get(nameOf(row.run_id, row.task_key)) ?? []) waiter.hand(row);
+  }
+
+  private async wait(
+    run: string,
+    key: string,
+    waitMs: number,
+    read: () => Promise<TaskRow>,
+  ): Promise<TaskRow> {
     const ends = performance.now() + waitMs;
     const waiter = this.register(nameOf(run, key));
     try {
@@ -46,11 +83,6 @@ export class TaskWaits implements BeforeApplicationShutdown {
     } finally {
       this.release(nameOf(run, key), waiter);
     }
-  }
-
-  /** Gives a final row to this node's waiters, who then need not read it. */
-  hand(row: TaskRow): void {
-    for (const waiter of this.waiting.get(nameOf(row.run_id, row.task_key)) ?? []) waiter.hand(row);
   }
 
   private register(name: string): Waiter {

@@ -31,7 +31,7 @@ export const claimTasks = statement<[jobs: string], TaskRow & { readonly ordinal
            case when ${isFirstWrite} then clock.at else t.capture_claimed_at end
          from (select clock_timestamp() as at offset 0) clock)
      from job join ${CLAIM_TABLES}, members m, runs r
-     where ${isTaskOf('t', 'job')} and m.id = t.principal_id and r.id = t.run_id
+     where ${isTaskOf('t', 'job')} and m.id = t.principal_id and r.id = job.of_run
        and (not job.is_pool or exists (select from provider where provider.id = job.executor_id))
        and (case ${CLAIM_REFUSAL} end) is null
      returning job.ordinal, t.*

@@ -83,7 +83,7 @@ export const claimJson = (row: TaskRow, token: string): object => ({
 });
 
 function broughtToken(input: VerbInput): string | undefined {
-  const token = input.field('claim_token');
+  const token = input.body.object['claim_token'];
   if (token === undefined || isClaimToken(token)) return token;
   throw refuse('validation_failed', `claim_token must match ${CLAIM_TOKEN.source}`);
 }

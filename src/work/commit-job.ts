@@ -40,7 +40,10 @@ const NOTHING = {
   metadata: null,
 } as const satisfies Omit<Result, 'checkpoint'>;
 
-function resultOf(body: Record<string, unknown>, raw: ReadonlyMap<string, string>): Omit<Result, 'checkpoint'> {
+function resultOf(
+  body: Record<string, unknown>,
+  raw: ReadonlyMap<string, string>,
+): Omit<Result, 'checkpoint'> {
   const outcome = body['outcome'] === 'failed' ? 'failed' : 'completed';
   return {
     only_late: false,

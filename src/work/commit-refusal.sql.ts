@@ -2,12 +2,7 @@ import { holdsClaim } from './jobs.sql.js';
 
 /** Why a commit does not act; `settled` and `in_time` are no refusals by themselves, see below. */
 export type CommitRefusal =
-  | 'unauthorized'
-  | 'not_addressed_here'
-  | 'task_not_running'
-  | 'stale_claim'
-  | 'settled'
-  | 'in_time';
+  'unauthorized' | 'not_addressed_here' | 'task_not_running' | 'stale_claim' | 'settled' | 'in_time';
 
 /** SQL: this executor's row. An unclaimed row of a pool is every provider's, a claimed one its claimant's. */
 const isOwnRow = `coalesce(t.addressed_id = e.id or t.claimed_by = e.id, false)

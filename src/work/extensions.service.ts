@@ -5,7 +5,7 @@ import type { VerbInput } from '../doors/input.js';
 import { refuse } from '../errors/refusal.js';
 import { TaskEvents } from '../routing/task-events.js';
 import { claimJson } from './claims.service.js';
-import { diagnoseExtend, extendTask } from './extend.sql.js';
+import { diagnoseExtend, type ExtendJob, extendTask } from './extend.sql.js';
 import { settledAttempt } from './job-lane.js';
 import { claimTokenOf, jobsJson, taskClaim } from './task-claim.js';
 
@@ -23,8 +23,11 @@ export class Extensions {
   /** The shape of a claim. Throws the refusals of chapter 6, Extend, in its order. */
   async extend(caller: ExecutorCaller, input: VerbInput): Promise<object> {
     const token = claimTokenOf(input);
-    const timeout_ms = Math.min(timeoutOf(input), LONGEST_MS);
-    const job = jobsJson([{ ...taskClaim(caller, input, token), timeout_ms } as ReturnType<typeof taskClaim>]);
+    const extension: ExtendJob = {
+      ...taskClaim(caller, input, token),
+      timeout_ms: Math.min(timeoutOf(input), LONGEST_MS),
+    };
+    const job = jobsJson([extension]);
     return settledAttempt(async () => {
       const row = await this.database.row(extendTask, job);
       if (row) {

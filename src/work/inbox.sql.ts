@@ -65,9 +65,9 @@ export const readInbox = statement<
         select ${names} from tasks t
         where t.principal_id = me.agent_id and t.status = 'needs_approval' ${next}) resting)
    ), page as (
-     select found.*, count(*) over () as found from found order by seq limit $4 + 1
-   ), row as (
-     select t.*, r.conversation_id, r.parent_run_id, page.found, row_number() over (order by page.seq) as place,
+     select found.*, count(*) over () as total from found order by seq limit $4 + 1
+   ), shown as (
+     select t.*, r.conversation_id, r.parent_run_id, page.total, row_number() over (order by page.seq) as place,
        sum(${ROW_BYTES} + octet_length(t.tool_input::text) + 6 * coalesce(octet_length(t.tool_call_id), 0))
          over (order by page.seq) as bytes
      from page join tasks t on t.run_id = page.run_id and t.task_key = page.task_key join runs r on r.id = page.run_id
@@ -75,6 +75,6 @@ export const readInbox = statement<
    select case status when 'needs_approval' then 'approval' else kind end as kind, seq, run_id, conversation_id,
      parent_run_id, task_key, tool_name, tool_alias, tool_input::text as tool_input_text, tool_call_id,
      effect_profile::text as effect_profile_text, started_at, deadline_at, timeout_ms, claimed_by is not null as claimed,
-     addressed_role, addressed_id, least(found, $4 + 1)::integer as found
-   from row where place <= $4 and (place = 1 or bytes <= ${PAGE_LIMIT_BYTES}) order by seq`,
+     addressed_role, addressed_id, total::integer as found
+   from shown where place <= $4 and (place = 1 or bytes <= ${PAGE_LIMIT_BYTES}) order by seq`,
 );

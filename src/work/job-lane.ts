@@ -1,20 +1,21 @@
 import type { KeyedDatabase } from '../db/keyed-database.js';
 import { Lane } from '../db/lane.js';
 import type { Statement } from '../db/statement.js';
+import type { TaskRow } from '../routing/task-row.js';
 import { jobsJson, nameOf, type TaskClaim } from './task-claim.js';
 
-/** A lane over a statement that answers the rows that acted, by ordinal: undefined for a job that no row answers. */
-export function jobLane<Job extends TaskClaim, Row extends { readonly ordinal: number }>(
+/** A lane over a statement that answers the tasks that it moved, by ordinal: undefined for a job that moved none. */
+export function jobLane<Job extends TaskClaim>(
   database: KeyedDatabase,
-  statement: Statement<[jobs: string], Row>,
+  statement: Statement<[jobs: string], TaskRow & { readonly ordinal: number }>,
   bytesOf: (job: Job) => number = () => 0,
-): Lane<Job, Row | undefined> {
-  return new Lane<Job, Row | undefined>({
+): Lane<Job, TaskRow | undefined> {
+  return new Lane<Job, TaskRow | undefined>({
     name: statement.name,
     keyOf: nameOf,
     bytesOf,
     flush: async (jobs) => {
-      const outcomes = new Array<Row | undefined>(jobs.length).fill(undefined);
+      const outcomes = new Array<TaskRow | undefined>(jobs.length).fill(undefined);
       for (const row of await database.rows(statement, jobsJson(jobs))) outcomes[row.ordinal] = row;
       return outcomes;
     },

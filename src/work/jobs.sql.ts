@@ -1,6 +1,9 @@
-/** SQL: the jobs of parameter 1, the text of a JSON list, as rows `job`. `more` declares what a verb brings beside. */
+/**
+ * SQL: the jobs of parameter 1, the text of a JSON list, as rows `job`. `more` declares what a verb brings beside. `of_run`
+ * is the run once more, to join runs by: joined by `run_id`, the planner could go from a run to all of its tasks.
+ */
 export const jobRows = (more = ''): string => `
-  select * from json_to_recordset($1::json) as job (
+  select *, run_id as of_run from json_to_recordset($1::json) as job (
     ordinal integer, account_id uuid, executor_id uuid, epoch integer, run_id uuid, task_key text,
     token_sha256 text${more === '' ? '' : `, ${more}`})`;
 

@@ -34,16 +34,17 @@ export function claimOn(caller: ExecutorCaller, runId: string, taskKey: string, 
   };
 }
 
-/** The token in a body. Throws `parameter_missing`, or `validation_failed` for what is no string. */
+/** The token in a body, never in an address. Throws `parameter_missing`, or `validation_failed` for what is no string. */
 export function claimTokenOf(input: VerbInput): string {
-  const token = input.field('claim_token');
+  const token = input.body.object['claim_token'];
   if (token === undefined) throw refuse('parameter_missing', 'claim_token is required');
   if (typeof token !== 'string') throw refuse('validation_failed', 'claim_token must be a string');
   return token;
 }
 
 /** Names the task, for lanes and caches. */
-export const nameOf = (claim: Pick<TaskClaim, 'run_id' | 'task_key'>): string => `${claim.run_id}/${claim.task_key}`;
+export const nameOf = (claim: Pick<TaskClaim, 'run_id' | 'task_key'>): string =>
+  `${claim.run_id}/${claim.task_key}`;
 
 /** Jobs as a statement takes them: ordinals are places in `jobs`, rows in the order in which everybody locks tasks. */
 export function jobsJson(jobs: readonly TaskClaim[]): string {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AnnouncementDirectory } from '../../src/announcement/announcement-directory.js';
 import { newId } from '../../src/db/ids.js';
+import { secondAccount } from '../discovery/second-account.js';
 import {
   announce,
   firstAccount,
@@ -19,7 +20,7 @@ import {
   WRITE,
 } from '../support/factories.js';
 import { type HttpAnswer, TestNode } from '../support/node.js';
-import { accept, callStep, outcome, secondAccount, type TaskBody, taskOf, toolStep } from './stage.js';
+import { accept, callStep, outcome, type TaskBody, taskOf, toolStep } from './stage.js';
 
 let one: TestNode;
 let two: TestNode;

@@ -1,6 +1,5 @@
-import { createAccount } from '../../src/identity/new-account.js';
 import { TaskEvents } from '../../src/routing/task-events.js';
-import { accountOf, type TestAccount, type TestExecutor, type TestMember } from '../support/factories.js';
+import type { TestExecutor, TestMember } from '../support/factories.js';
 import type { HttpAnswer, TestNode } from '../support/node.js';
 
 /** What a test reads of a task; the rest is looked at where it matters. */
@@ -11,12 +10,6 @@ export interface TaskBody {
   readonly status: string;
   readonly timeout_ms: number;
   readonly [field: string]: unknown;
-}
-
-/** Another account, made as `nexus accounts create` makes it: on the server's side. */
-export async function secondAccount(node: TestNode): Promise<TestAccount> {
-  const { platformToken } = await node.db.transaction((sql) => createAccount(sql, 'second'));
-  return accountOf(node, platformToken);
 }
 
 /** `POST …/tasks` with these steps. */

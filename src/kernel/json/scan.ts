@@ -127,14 +127,14 @@ export function skipBlank(text: string, from: number): number {
 }
 
 /** Whether an odd number of backslashes stands before `at`, looking back no further than `from`. */
-export function isEscaped(text: string, at: number, from: number): boolean {
+function isEscaped(text: string, at: number, from: number): boolean {
   let before = at;
   while (before > from && text.charCodeAt(before - 1) === BACKSLASH) before -= 1;
   return (at - before) % 2 === 1;
 }
 
 /** The value of a JSON string as it is written, quotes included. */
-export function stringOf(token: string): string {
+function stringOf(token: string): string {
   return token.includes('\\') ? (JSON.parse(token) as string) : token.slice(1, -1);
 }
 

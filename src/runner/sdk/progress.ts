@@ -1,7 +1,7 @@
 import type { ProgressFrame } from './wire.js';
 
 /** Nexus drops frames that come faster than one a 250 ms for a task. */
-export const FRAME_EVERY_MS = 250;
+const FRAME_EVERY_MS = 250;
 
 /** A frame is at most 64 KiB; this leaves room for its names and the token, and for escapes in the text. */
 const MOST_TEXT = 16 * 1024;

@@ -15,7 +15,7 @@ const KILL_AFTER_MS = 2_000;
 /** A process outside the group may keep the output open after the command has ended; it is waited for so long, in ms. */
 const OUTPUT_CLOSES_WITHIN_MS = 500;
 
-export const SHELL = ['/bin/bash', '/usr/bin/bash', '/bin/sh'].find((path) => existsSync(path)) ?? 'bash';
+const SHELL = ['/bin/bash', '/usr/bin/bash', '/bin/sh'].find((path) => existsSync(path)) ?? 'bash';
 
 /**
  * `bash`: any command, served only with `--allow-bash`. It is not confined to the root folder: it runs with the
