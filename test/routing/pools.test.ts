@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { AccountId } from '../../src/db/account-id.js';
 import { newId } from '../../src/db/ids.js';
 import { OVERRIDABLE_NAMES } from '../../src/kernel/reserved-names.js';
+import { acceptTasks } from '../../src/routing/accept-tasks.sql.js';
 import { secondAccount } from '../discovery/second-account.js';
 import {
   announce,
@@ -327,6 +329,41 @@ describe('Tool provider overrides', () => {
     );
     ok(await put({ overrides: [] }));
     expect(await outcomes(two)).toEqual(['422 tool_not_served', '422 tool_not_served']);
+    await administer('revoke', member);
+  });
+
+  it('are asked again by the statement that accepts: one that is withdrawn meanwhile lets nothing through', async () => {
+    const member = await provider();
+    await announce(one, member, [tool('memory_read')]);
+    const run = await newRun(one, agent, null);
+    const { rows } = await one.db.pool.query<{ id: AccountId }>(
+      `select account_id as id from members where id = $1`,
+      [agent.id],
+    );
+    const draft = {
+      ordinal: 0,
+      task_key: 'k',
+      tool_name: 'memory_read',
+      tool_input: '{}',
+      effect_profile: JSON.stringify(READ_ONLY),
+      addressed_role: 'tool_provider',
+      timeout_ms: 1_000,
+      extension_bound_ms: 1_000,
+      status: 'dispatched',
+    };
+    const insert = (): Promise<object[]> =>
+      one.db.rows(
+        acceptTasks,
+        rows[0]?.id as AccountId,
+        run,
+        agent.credentialId,
+        agent.id,
+        JSON.stringify([draft]),
+      );
+    expect(await insert()).toEqual([]);
+    ok(await put({ overrides: ['memory_read'] }));
+    expect(await insert()).toHaveLength(1);
+    ok(await put({ overrides: [] }));
     await administer('revoke', member);
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { NodeEvents } from '../../src/bus/node-events.js';
 import { newId } from '../../src/db/ids.js';
+import { Sweep } from '../../src/work/sweep.service.js';
 import { secondAccount } from '../discovery/second-account.js';
 import { accept, callStep, outcome, type TaskBody, taskOf, toolStep } from '../routing/stage.js';
 import {
@@ -337,6 +338,48 @@ describe('approve, when the announced entry changed since', () => {
   });
 });
 
+/** Holds a row against every writer until `meanwhile` has run: what is asked for stands at the lock by then. */
+async function whileLocked(
+  lock: string,
+  params: string[],
+  waiters: (() => Promise<HttpAnswer>)[],
+  meanwhile = '',
+): Promise<HttpAnswer[]> {
+  const client = await one.db.pool.connect();
+  try {
+    await client.query('begin');
+    await client.query(lock, params);
+    const answers = waiters.map((ask) => ask());
+    for (let waiting = 0; waiting < waiters.length;) {
+      const { rows } = await one.db.pool.query<{ count: number }>(
+        `select count(*)::integer as count from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      waiting = rows[0]?.count ?? 0;
+    }
+    if (meanwhile !== '') await client.query(meanwhile, params.slice(0, 1));
+    await client.query('commit');
+    return await Promise.all(answers);
+  } finally {
+    client.release();
+  }
+}
+
+const LOCK_TASK = 'select from tasks where run_id = $1 and task_key = $2 for update';
+
+it('an approval made twice at once does not approve what nobody was asked about', async () => {
+  const { box, boxRun } = await ownRunner();
+  const task = await rested(boxRun);
+  await announce(one, box, [tool('bash', { effect_profile: WRITE, description: 'Another thing' })]);
+  const answers = await whileLocked(
+    LOCK_TASK,
+    [task.run_public_id, task.task_key],
+    [one, two].map((node) => () => ask('approve', task, steward, { node })),
+  );
+  expect(answers.map((answer) => bodyOf(answer).status)).toEqual(['needs_approval', 'needs_approval']);
+  expect(bodyOf(await ask('approve', task, steward)).status).toBe('dispatched');
+});
+
 describe('deny', () => {
   it('fails the call with the reason, and it is never delivered', async () => {
     const { box, boxRun } = await ownRunner();
@@ -455,6 +498,26 @@ describe('A decision', () => {
       expect(await taskNow(two, agent, task)).not.toHaveProperty('approval');
     },
   );
+
+  it('after the hold’s end settles the call itself, where no sweep has come by', async () => {
+    const alone = await TestNode.start();
+    await alone.app.get(Sweep).beforeApplicationShutdown();
+    const first = await firstAccount(alone);
+    const human = await newHuman(alone, first);
+    const box = await newRunner(alone, first);
+    await announce(alone, box, TOOLS);
+    const ownRun = await newRun(alone, human, box, { approval_mode: 'ask' });
+    const step = callStep('bash');
+    const resting = taskOf(await accept(alone, human, ownRun, [step]));
+    await pastDeadline(alone, resting);
+    expect((await taskNow(alone, human, resting)).status).toBe('needs_approval');
+    expect(outcome(await ask('approve', resting, human, { node: alone }))).toBe('409 not_awaiting_approval');
+    expect(await taskNow(alone, human, resting)).toMatchObject({
+      status: 'timed_out',
+      error: { key: 'approval_expired' },
+    });
+    await alone.close();
+  });
 
   it('against an opposite one at once: one wins, the other is told', async () => {
     for (let round = 0; round < 12; round += 1) {
@@ -617,6 +680,23 @@ describe('The list of approvals', () => {
       }
     }
   });
+});
+
+it('a page of approvals ends early where inputs reach 4 MiB', async () => {
+  const human = await newHuman(one, account);
+  const ownRun = await newRun(one, human, runner, { approval_mode: 'ask' });
+  const step = callStep('bash', { input: { text: 'x'.repeat(250 * 1024) } });
+  for (let count = 0; count < 6; count += 1) ok(await accept(one, human, ownRun, [step, step, step]));
+  const pages: number[] = [];
+  for (let after: string | null = ''; after !== null;) {
+    const path = `/agent_api/v1/approvals?limit=200&after=${after}`;
+    const { body, text } = ok(await one.http('GET', path, { token: human.token }));
+    const page = body as { tasks: TaskBody[]; pagination: { next_after: string | null } };
+    expect(text.length).toBeLessThan(4.1 * 1024 * 1024);
+    pages.push(page.tasks.length);
+    after = page.pagination.next_after;
+  }
+  expect(pages).toEqual([16, 2]);
 });
 
 describe('retry', () => {
@@ -821,6 +901,18 @@ describe('retry', () => {
     for (const verb of ['retry', 'approve', 'deny', 'cancel'] as const) {
       expect(outcome(await ask(verb, task, steward))).toBe('410 execution_details_pruned');
     }
+  });
+
+  it('waits for a prune of its run that is under way, and finds it pruned', async () => {
+    const { box: own, boxRun } = await ownRunner();
+    const task = await failed(boxRun, own);
+    const [answer] = await whileLocked(
+      'select from runs where id = $1 for update',
+      [boxRun],
+      [() => ask('retry', task, agent)],
+      'update runs set details_pruned_at = now() where id = $1',
+    );
+    expect(outcome(answer as HttpAnswer)).toBe('410 execution_details_pruned');
   });
 
   it('is for whoever sees the run, and nobody else', async () => {
