@@ -4,7 +4,7 @@ import { type TaskRow, taskColumns } from '../routing/task-row.js';
 import { type AdjudgedJob, adjudgedRows, becomesAdjudged } from './adjudged.sql.js';
 import { expiredErrorDetail, expiredErrorKey, expiredStatus } from './expiry.sql.js';
 import { isTaskOf } from './jobs.sql.js';
-import { serving } from './same-target.sql.js';
+import { HELD, serving } from './same-target.sql.js';
 
 export interface DecideJob extends AdjudgedJob {
   /** A denial holds whatever is announced. */
@@ -28,7 +28,7 @@ export const decideTask = statement<[jobs: string], TaskRow>(
        when job.is_denial then true
        when t.generation <> job.generation then false
        when t.announced_sha256 is distinct from decode(job.seen_sha256, 'hex') then false
-       else ${serving('t', 'm')} is not distinct from job.serving end
+       else ${serving('t', 'm', HELD)} is not distinct from job.serving end
      returning t.*
    )
    select ${taskColumns('moved')} from moved`,

@@ -3,7 +3,7 @@ import { type TaskRow, taskColumns } from '../routing/task-row.js';
 import { adjudgedRows, becomesAdjudged } from './adjudged.sql.js';
 import { isTaskOf } from './jobs.sql.js';
 import { RETRYABLE_STATUSES } from './retryable.js';
-import { serving } from './same-target.sql.js';
+import { HELD, serving } from './same-target.sql.js';
 
 /**
  * Begins a new generation of a task, of a list of one `AdjudgedJob` (chapter 6, Adjudication): only of the generation that
@@ -26,7 +26,7 @@ export const retryTask = statement<[jobs: string], TaskRow>(
      where ${isTaskOf('t', 'job')} and m.id = t.principal_id and case
        when t.status not in (${RETRYABLE_STATUSES.map((status) => `'${status}'`).join(', ')}) then false
        when t.generation <> job.generation then false
-       else ${serving('t', 'm')} is not distinct from job.serving end
+       else ${serving('t', 'm', HELD)} is not distinct from job.serving end
      returning t.*
    )
    select ${taskColumns('moved')} from moved`,

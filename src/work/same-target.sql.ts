@@ -5,24 +5,35 @@ import { isGivenToPool } from '../routing/pool.sql.js';
 import { type TaskRow, taskColumns } from '../routing/task-row.js';
 import { absence } from './jobs.sql.js';
 
-const providers = (t: string, admitted: string): string => `(
-  select string_agg(e.id || '@' || a.version, ' ' order by e.id)
-  from announcements a join executors e on e.id = a.executor_id and e.kind = 'tool_provider'
-  where a.account_id = ${t}.account_id and a.tool_names @> array[${t}.tool_name] and ${admitted})`;
+/** SQL: the lock of a statement that acts on what `serving` answers. */
+export const HELD = 'for share of a';
+
+const providers = (t: string, admitted: string, lock: string): string => `(
+  select string_agg(provider.id || '@' || provider.version, ' ' order by provider.id) from (
+    select e.id, a.version
+    from announcements a join executors e on e.id = a.executor_id and e.kind = 'tool_provider'
+    where a.account_id = ${t}.account_id and a.tool_names @> array[${t}.tool_name] and ${admitted} ${lock}) provider)`;
 
 /**
  * SQL: who serves the target of the task `t` of the principal `m` now, as `<executor>@<announcement version>`, separated by
  * blanks; null where nobody is left. Who is addressed is not asked whether it is eligible, which passes. Of a pool those that
  * are, or where none is just now those that will be.
+ *
+ * A statement that acts on it holds the announcements by `HELD`: one that is being replaced is waited for and read as it is
+ * then, and none is replaced until the statement has acted.
  */
-export const serving = (t: string, m: string): string => `case ${t}.addressed_role
+export const serving = (
+  t: string,
+  m: string,
+  lock: '' | typeof HELD = '',
+): string => `case ${t}.addressed_role
   when 'kernel' then null
   when 'tool_provider' then case when ${isGivenToPool(`${t}.account_id`, `${t}.tool_name`)} then coalesce(
-    ${providers(t, eligible('e', m))},
-    ${providers(t, `e.status = 'active' and ${admits('e', m)}`)}) end
+    ${providers(t, eligible('e', m), lock)},
+    ${providers(t, `e.status = 'active' and ${admits('e', m)}`, lock)}) end
   else (
     select e.id || '@' || a.version from executors e join announcements a on a.executor_id = e.id
-    where e.id = ${t}.addressed_id and e.status = 'active') end`;
+    where e.id = ${t}.addressed_id and e.status = 'active' ${lock}) end`;
 
 /** A task that is to be adjudicated, and what its target is now. Columns of the task are null where there is none. */
 export type AdjudicatedTask = TaskRow & {

@@ -4,6 +4,7 @@ import { newId } from '../../src/db/ids.js';
 import { Sweep } from '../../src/work/sweep.service.js';
 import { secondAccount } from '../discovery/second-account.js';
 import { accept, callStep, outcome, type TaskBody, taskOf, toolStep } from '../routing/stage.js';
+import { until } from '../support/cluster.js';
 import {
   announce,
   firstAccount,
@@ -338,27 +339,31 @@ describe('approve, when the announced entry changed since', () => {
   });
 });
 
-/** Holds a row against every writer until `meanwhile` has run: what is asked for stands at the lock by then. */
+/**
+ * Holds what `lock` has written or locked until everybody who is asked stands at it, and runs `last` before it lets go.
+ * Answers what they are answered.
+ */
 async function whileLocked(
   lock: string,
   params: string[],
   waiters: (() => Promise<HttpAnswer>)[],
-  meanwhile = '',
+  { last, after }: { last?: string; after?: () => void } = {},
 ): Promise<HttpAnswer[]> {
   const client = await one.db.pool.connect();
   try {
     await client.query('begin');
     await client.query(lock, params);
-    const answers = waiters.map((ask) => ask());
-    for (let waiting = 0; waiting < waiters.length;) {
+    const answers = waiters.map((asked) => asked());
+    await until(async () => {
       const { rows } = await one.db.pool.query<{ count: number }>(
         `select count(*)::integer as count from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock'`,
       );
-      waiting = rows[0]?.count ?? 0;
-    }
-    if (meanwhile !== '') await client.query(meanwhile, params.slice(0, 1));
+      return rows[0]?.count === waiters.length;
+    });
+    if (last !== undefined) await client.query(last, params.slice(0, 1));
     await client.query('commit');
+    after?.();
     return await Promise.all(answers);
   } finally {
     client.release();
@@ -378,6 +383,24 @@ it('an approval made twice at once does not approve what nobody was asked about'
   );
   expect(answers.map((answer) => bodyOf(answer).status)).toEqual(['needs_approval', 'needs_approval']);
   expect(bodyOf(await ask('approve', task, steward)).status).toBe('dispatched');
+});
+
+it.each(['approve', 'retry'] as const)('%s sees a replacement that is under way', async (verb) => {
+  const { box, boxRun } = await ownRunner();
+  const task = verb === 'approve' ? await rested(boxRun) : await failed(boxRun, box);
+  const profile = JSON.stringify({ ...WRITE, effect_scope: 'closed' });
+  const [answer] = await whileLocked(
+    `update announcements set version = version + 1, tools = (
+       select json_agg(jsonb_set(tool::jsonb, '{effect_profile}', $2::jsonb)) from json_array_elements(tools) tool)
+     where executor_id = $1`,
+    [box.id, profile],
+    [() => ask(verb, task, steward)],
+    { after: () => one.app.get(NodeEvents).publish('executor', { id: box.id }) },
+  );
+  expect(bodyOf(answer as HttpAnswer)).toMatchObject({
+    status: 'needs_approval',
+    effect_profile: { kind: 'write', effect_scope: 'closed' },
+  });
 });
 
 describe('deny', () => {
@@ -910,7 +933,7 @@ describe('retry', () => {
       'select from runs where id = $1 for update',
       [boxRun],
       [() => ask('retry', task, agent)],
-      'update runs set details_pruned_at = now() where id = $1',
+      { last: 'update runs set details_pruned_at = now() where id = $1' },
     );
     expect(outcome(answer as HttpAnswer)).toBe('410 execution_details_pruned');
   });
