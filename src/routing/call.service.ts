@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../db/database.js';
+import { KeyedDatabase } from '../db/keyed-database.js';
 import type { Sql } from '../db/statement.js';
 import { Answer } from '../doors/answer.js';
 import type { MemberCaller } from '../doors/caller.js';
@@ -32,7 +32,7 @@ interface Accepted {
 @Injectable()
 export class Calls {
   constructor(
-    private readonly database: Database,
+    private readonly keyed: KeyedDatabase,
     private readonly idempotency: Idempotency,
     private readonly directory: RunDirectory,
     private readonly creation: RunCreation,
@@ -49,7 +49,7 @@ export class Calls {
     const run = runId === undefined ? undefined : await this.directory.detailSeenBy(viewerOf(caller), runId);
     const isPlain = run !== undefined && key === undefined;
     const accepted = isPlain
-      ? await this.acceptOn(this.database, caller, run, parsed)
+      ? await this.acceptOn(this.keyed, caller, run, parsed)
       : await this.acceptOnce(verb, caller, input, run, parsed);
     const { run_public_id, task_key } = accepted;
     const row = await this.tasks.settled(

@@ -739,7 +739,10 @@ describe('The statements of the hot path', () => {
         );
         expect({ name, scans }).toEqual({ name, scans: [] });
         const indexes = plan.flatMap((line) => /using (tasks_\w+)/.exec(line)?.[1] ?? []);
-        expect({ name, indexes }).toEqual({ name, indexes: name === 'accept' ? [] : ['tasks_pkey'] });
+        expect({ name, indexes: [...new Set(indexes)] }).toEqual({
+          name,
+          indexes: name === 'accept' ? [] : ['tasks_pkey'],
+        });
       }
     } finally {
       client.release(true);
