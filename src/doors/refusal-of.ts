@@ -48,7 +48,7 @@ export function refusalOf(fault: unknown, requestId: string): { refusal: Refusal
 }
 
 /** Whether the database or the bus is out of reach, as far as this fault tells. */
-export function isLost(fault: unknown): boolean {
+function isLost(fault: unknown): boolean {
   if (!(fault instanceof Error)) return false;
   const { driverError, code } = fault as Error & { driverError?: unknown; code?: unknown };
   if (driverError instanceof Error && driverError !== fault) return isLost(driverError);

@@ -27,7 +27,11 @@ for (const name of process.argv.slice(2)) {
 
 /** `npm ci`, when the lock file is not the one that was installed last. */
 async function install() {
-  const stamp = hashOf([join(ROOT, 'package.json'), join(ROOT, 'package-lock.json')]);
+  const { dependencies, devDependencies, overrides, allowScripts } = JSON.parse(
+    readFileSync(join(ROOT, 'package.json'), 'utf8'),
+  );
+  const wanted = JSON.stringify({ dependencies, devDependencies, overrides, allowScripts });
+  const stamp = hashOf([join(ROOT, 'package-lock.json')], wanted);
   if (readIfThere(INSTALL_STAMP) === stamp) return;
   await timed('Installing packages', async () => {
     // the lock file names no hosts, so npm would ask about each package: what it has already comes first
@@ -91,8 +95,8 @@ function sourcesBelow(folder) {
     .sort();
 }
 
-function hashOf(files) {
-  const hash = createHash('sha256');
+function hashOf(files, more = '') {
+  const hash = createHash('sha256').update(more);
   for (const file of files)
     hash.update(relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0');
   return hash.digest('hex');

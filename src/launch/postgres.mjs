@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -72,9 +72,8 @@ function initialise({ programs, data, account, mode, password }) {
     execFileSync(join(programs, 'bin', 'initdb'), args, { ...account, cwd: data, env, stdio: 'pipe' });
   } catch (fault) {
     rmSync(data, { recursive: true, force: true });
-    throw new Error(
-      `PostgreSQL could not make its data folder: ${fault.stderr?.toString() ?? fault.message}`,
-    );
+    const reason = fault.stderr?.toString() ?? fault.message;
+    throw new Error(`PostgreSQL could not make its data folder: ${reason}`, { cause: fault });
   } finally {
     rmSync(passwordFile, { force: true });
   }
@@ -116,11 +115,18 @@ function packageFolder(path) {
   return existsSync(join(path, 'package.json')) ? path : packageFolder(dirname(path));
 }
 
-/** The data folder itself, or, below a folder the account can't enter, one of its own that stands for it. */
+/**
+ * The data folder itself, or, below a folder that the account can't enter, one under /var/tmp that stands for it. Which one
+ * is remembered beside it: whoever deletes the home starts anew.
+ */
 function reachableData(data, account) {
   if (!account || isOpenToAll(dirname(data))) return data;
-  const mark = createHash('sha256').update(data).digest('hex').slice(0, 16);
-  return `/var/tmp/nexus-data-${mark}`;
+  const location = `${data}.location`;
+  if (!existsSync(location)) {
+    mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
+    writeFileSync(location, `/var/tmp/nexus-data-${randomBytes(8).toString('hex')}\n`, { mode: 0o600 });
+  }
+  return readFileSync(location, 'utf8').trim();
 }
 
 /** Makes the links between library names that the package's install script makes, where that did not run. */
@@ -139,9 +145,10 @@ function linked(native) {
   return native;
 }
 
+/** Whether every account may pass through all folders down to this one. */
 function isOpenToAll(path) {
   for (let folder = path; ; folder = dirname(folder)) {
-    if (existsSync(folder) && (statSync(folder).mode & 0o005) !== 0o005) return false;
+    if (existsSync(folder) && (statSync(folder).mode & 0o001) === 0) return false;
     if (dirname(folder) === folder) return true;
   }
 }

@@ -45,6 +45,7 @@ async function start() {
   const databaseUrl = env.DATABASE_URL || (await step('PostgreSQL', startEmbeddedPostgres));
   const natsUrl = env.NATS_URL || (await step('NATS', startEmbeddedNats));
   home.write('database.url', databaseUrl);
+  const isFirstStart = home.read('platform.secret') === undefined;
   const url = await step('Nexus', () => startNode(databaseUrl, natsUrl));
   const withRunner = env.NEXUS_LOCAL_RUNNER !== 'off';
   const { runnerId } = await provision(home, url, { withRunner });
@@ -61,6 +62,9 @@ async function start() {
       runner_executor_public_id: withRunner ? runnerId : null,
     },
   });
+  if (isFirstStart) {
+    process.stdout.write(`\nPlatform secret (shown this once): ${home.read('platform.secret')}\n`);
+  }
   welcome(url, natsUrl, withRunner ? runnerId : undefined);
 }
 
@@ -112,6 +116,8 @@ async function startRunner(url, natsUrl, runnerId, attempt = 0) {
   ];
   const runner = startChild(process.execPath, [program('runner/main.js'), ...args], {
     stdio: logTo('runner'),
+    // what a runner has no business with, its tools can't leak
+    env: { PATH: env.PATH, HOME: env.HOME, LANG: env.LANG, TMPDIR: env.TMPDIR },
   });
   record({ pid: runner.pid, mark: 'runner/main.js', signal: 'SIGTERM' });
   services.push({ name: 'Local runner', service: runner });

@@ -41,7 +41,7 @@ export type AcceptParams = [
 ];
 
 /** SQL: the drafts as rows, of parameter `n`. */
-export const draftRows = (n: number): string => `
+const draftRows = (n: number): string => `
   json_to_recordset($${n}::json) as draft (
     ordinal integer, task_key text, tool_name text, tool_alias text, tool_call_id text, tool_input text,
     effect_profile text, addressed_role text, addressed_id uuid, announcement_version bigint, timeout_ms integer,

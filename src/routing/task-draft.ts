@@ -8,7 +8,7 @@ import type { Step } from './step.js';
 import type { Place } from './where-it-goes.js';
 
 /** A call's deadline when neither its step nor its announcement names one (chapter 5). */
-export const DEFAULT_TIMEOUT_MS = 120_000;
+const DEFAULT_TIMEOUT_MS = 120_000;
 /** What an extension may reach where neither was given (chapter 6, Extend). */
 const EXTENSION_BOUND_MS = 3_600_000;
 

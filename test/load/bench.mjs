@@ -63,7 +63,9 @@ try {
   console.table(rows);
   const [bare, bus, rest] = rows;
   console.log(`bus / bare  throughput ${ratio(bus, bare, 'calls_per_s')}  p99 ${ratio(bus, bare, 'p99_ms')}`);
-  console.log(`REST / bare throughput ${ratio(rest, bare, 'calls_per_s')}  p99 ${ratio(rest, bare, 'p99_ms')}`);
+  console.log(
+    `REST / bare throughput ${ratio(rest, bare, 'calls_per_s')}  p99 ${ratio(rest, bare, 'p99_ms')}`,
+  );
 
   await benchDiscovery(stage, node, product);
   console.log(`The node's memory after all this: ${residentMiB(node.pid).toFixed(0)} MiB`);
@@ -76,10 +78,18 @@ try {
 
   async function busCaller() {
     const { subjects } = product.bus;
-    const bus = await connect({ servers: stage.nats.url, noAsyncTraces: true, inboxPrefix: subjects.inbox_prefix });
+    const bus = await connect({
+      servers: stage.nats.url,
+      noAsyncTraces: true,
+      inboxPrefix: subjects.inbox_prefix,
+    });
     const head = headers();
     head.set('Authorization', `Bearer ${product.agentToken}`);
-    const body = JSON.stringify({ run_public_id: run.public_id, step: { call: { name: 'echo', input: INPUT } }, wait_ms: 60_000 });
+    const body = JSON.stringify({
+      run_public_id: run.public_id,
+      step: { call: { name: 'echo', input: INPUT } },
+      wait_ms: 60_000,
+    });
     return async () => {
       const answer = await bus.request(`${subjects.member}.call`, body, { timeout: 70_000, headers: head });
       const { task } = answer.json();
@@ -93,8 +103,20 @@ try {
     const mark = `r${Date.now().toString(36)}`;
     return async () => {
       const name = `${mark}-${(key += 1)}`;
-      await askJson(node.url, 'POST', path, { steps: [{ call: { name: 'echo', input: INPUT, key: name } }] }, product.agentToken);
-      const { task } = await askJson(node.url, 'GET', `${path}/${name}?wait_ms=60000`, undefined, product.agentToken);
+      await askJson(
+        node.url,
+        'POST',
+        path,
+        { steps: [{ call: { name: 'echo', input: INPUT, key: name } }] },
+        product.agentToken,
+      );
+      const { task } = await askJson(
+        node.url,
+        'GET',
+        `${path}/${name}?wait_ms=60000`,
+        undefined,
+        product.agentToken,
+      );
       if (task.status !== 'completed') throw new Error(JSON.stringify(task));
     };
   }
@@ -104,7 +126,10 @@ try {
 process.exit(0);
 
 function medians(list) {
-  const fields = Object.keys(list[0]).map((field) => [field, Number(median(list.map((row) => row[field])).toFixed(1))]);
+  const fields = Object.keys(list[0]).map((field) => [
+    field,
+    Number(median(list.map((row) => row[field])).toFixed(1)),
+  ]);
   return Object.fromEntries(fields);
 }
 

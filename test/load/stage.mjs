@@ -61,7 +61,10 @@ class Stage {
     this.children.push(child);
     const url = `http://127.0.0.1:${port}`;
     for (let tries = 0; tries < 300; tries += 1) {
-      const ready = await fetch(`${url}/readyz`).then((answer) => answer.ok, () => false);
+      const ready = await fetch(`${url}/readyz`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
       if (ready) return { url, pid: child.pid };
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -85,8 +88,13 @@ class Stage {
     const ask = (method, path, body, token = platform) => askJson(url, method, path, body, token);
     const { humans } = await ask('GET', '/platform_api/v1/humans');
     const manager = humans[0].public_id;
-    const { agent } = await ask('POST', '/platform_api/v1/agents', { display_name: 'Bench', steward_public_id: manager });
-    const credential = await ask('POST', `/platform_api/v1/members/${agent.public_id}/credentials`, { name: 'bench' });
+    const { agent } = await ask('POST', '/platform_api/v1/agents', {
+      display_name: 'Bench',
+      steward_public_id: manager,
+    });
+    const credential = await ask('POST', `/platform_api/v1/members/${agent.public_id}/credentials`, {
+      name: 'bench',
+    });
     const registration = await ask('POST', '/platform_api/v1/executors', {
       kind: 'runner',
       display_name: 'Echo',
@@ -96,7 +104,14 @@ class Stage {
     });
     const file = join(this.folder, 'echo.registration.json');
     writeFileSync(file, JSON.stringify(registration), { mode: 0o600 });
-    return { ask, agentToken: credential.secret, bus: credential.bus, registration, registrationFile: file, manager };
+    return {
+      ask,
+      agentToken: credential.secret,
+      bus: credential.bus,
+      registration,
+      registrationFile: file,
+      manager,
+    };
   }
 
   async close() {
