@@ -212,20 +212,22 @@ function welcome(url, natsUrl, runnerId) {
       '',
       'Call a tool on the local runner (paste it into another terminal):',
       '',
-      `  ${callLine(url)}`,
+      `  ${callLine(url, runnerId)}`,
     );
   }
   process.stdout.write(`${lines.join('\n')}\n\nCtrl-C stops all of it.\n`);
 }
 
 /** One line for a shell: a run, a call of `ls`, and the answer. */
-function callLine(url) {
-  const secret = home.path('agent.secret');
-  const head = `-H "Authorization: Bearer $(cat ${quote(secret)})" -H 'Content-Type: application/json'`;
-  const runnerOf = `$(node -p 'JSON.parse(fs.readFileSync(${JSON.stringify(home.path('ready.json'))})).local.runner_executor_public_id')`;
-  const body = `"{\\"default_runner_executor_public_id\\":\\"${runnerOf}\\",\\"steps\\":[{\\"call\\":{\\"name\\":\\"ls\\",\\"key\\":\\"first\\",\\"input\\":{\\"path\\":\\".\\"}}}]}"`;
-  const run = `$(curl -sS ${head} ${url}/agent_api/v1/runs -d ${body} | node -p 'JSON.parse(fs.readFileSync(0)).run.public_id')`;
-  return `curl -sS ${head} "${url}/agent_api/v1/runs/${run}/tasks/first?wait_ms=10000"`;
+function callLine(url, runnerId) {
+  const head = `-H "Authorization: Bearer $(cat ${quote(home.path('agent.secret'))})" -H 'Content-Type: application/json'`;
+  const body = JSON.stringify({
+    default_runner_executor_public_id: runnerId,
+    steps: [{ call: { name: 'ls', key: 'first', input: { path: '.' } } }],
+  });
+  const runs = `${url}/agent_api/v1/runs`;
+  const run = `$(curl -sS ${head} ${runs} -d '${body}' | node -p 'JSON.parse(fs.readFileSync(0)).run.public_id')`;
+  return `curl -sS ${head} "${runs}/${run}/tasks/first?wait_ms=10000"`;
 }
 
 const quote = (path) => `'${path.replaceAll("'", "'\\''")}'`;
