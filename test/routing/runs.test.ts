@@ -475,8 +475,11 @@ describe('Following a run', () => {
     const [ending, staying] = [await follow(one, fleeting, id), await follow(one, agent, id)];
     await Promise.all([ending.until(() => true), staying.until(() => true)]);
     const path = `/platform_api/v1/credentials/${fleeting.credentialId}`;
+    const started = performance.now();
     ok(await two.http('DELETE', path, { token: account.platformToken }));
     await ending.end();
+    // by the event, before the beat that would notice too
+    expect(performance.now() - started).toBeLessThan(5_000);
     await settle(one, id, 'a');
     await staying.until(({ data }) => (data as { task: TaskBody }).task.status === 'completed');
   });
