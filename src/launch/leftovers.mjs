@@ -10,19 +10,27 @@ export function isAlive(pid) {
   }
 }
 
+/** Waits until no process has this id, for `timeoutMs` at most, and says whether it is so. */
+export async function isGone(pid, timeoutMs) {
+  for (const until = Date.now() + timeoutMs; isAlive(pid);) {
+    if (Date.now() > until) return false;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return true;
+}
+
 /**
- * Ends what a killed start left running: the recorded processes, where the command line still is the recorded one, so
+ * Ends what a killed start left running, the last first: the recorded processes, where the command line still is the recorded one, so
  * that nobody else's process is ever touched.
  * @param {import('./home.mjs').Home} home
  */
 export async function endLeftovers(home) {
-  for (const { pid, mark, signal } of home.readJson('children.json') ?? []) {
+  for (const { pid, mark, signal } of (home.readJson('children.json') ?? []).reverse()) {
     if (!isAlive(pid) || !commandLine(pid).includes(mark)) continue;
     process.kill(pid, signal);
-    for (let tries = 0; tries < 200 && isAlive(pid); tries += 1) {
-      if (tries === 150) process.kill(pid, 'SIGKILL');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    if (await isGone(pid, 8_000)) continue;
+    process.kill(pid, 'SIGKILL');
+    await isGone(pid, 2_000);
   }
 }
 

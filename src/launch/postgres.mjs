@@ -17,6 +17,7 @@ import { connect } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild, whenReady } from './child.mjs';
+import { isGone } from './leftovers.mjs';
 import { freePort } from './port.mjs';
 
 /** PostgreSQL refuses to run as root: then it runs as this account, which is made when it is missing. */
@@ -27,10 +28,11 @@ const TEST_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=
 
 /**
  * Starts the PostgreSQL that npm brought, on the loopback address; port 0 takes a free one. Mode `durable` keeps what it
- * acknowledges, `test` is fast and keeps nothing.
- * @param {{dataDir: string, port: number, mode: 'durable' | 'test', stdio?: import('node:child_process').StdioOptions}} options
+ * acknowledges, `test` is fast and keeps nothing. It ends with this process, unless it `outlives` it.
+ * @param {{dataDir: string, port: number, mode: 'durable' | 'test', log?: string, outlives?: boolean,
+ *   onStarted?: (service: object) => void}} options
  */
-export async function startPostgres({ dataDir, port: wanted, mode, stdio }) {
+export async function startPostgres({ dataDir, port: wanted, mode, ...childOptions }) {
   const port = wanted === 0 ? await freePort() : wanted;
   const account = process.getuid?.() === 0 ? serviceAccount() : undefined;
   const programs = reachablePrograms(account);
@@ -46,16 +48,24 @@ export async function startPostgres({ dataDir, port: wanted, mode, stdio }) {
     ...(mode === 'test' ? TEST_SETTINGS : []),
   ];
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
+  await formerIsGone(data);
   const service = startChild(join(programs, 'bin', 'postgres'), args, {
     ...account,
     cwd: data,
     env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },
     // fast shutdown: end the sessions, write everything; at once where nothing is worth writing
     stopSignal: mode === 'test' ? 'SIGQUIT' : 'SIGINT',
-    ...(stdio ? { stdio } : {}),
+    scratch: mode === 'test' ? [data] : [],
+    ...childOptions,
   });
   await whenReady(service, 'PostgreSQL', () => accepts(port));
   return { ...service, port, data, url: `postgres://nexus:${password}@127.0.0.1:${port}/postgres` };
+}
+
+/** A server that was killed may take a moment to be gone, and another one refuses to start beside it. */
+async function formerIsGone(data) {
+  const file = join(data, 'postmaster.pid');
+  if (existsSync(file)) await isGone(Number.parseInt(readFileSync(file, 'utf8'), 10), 5_000);
 }
 
 function initialise({ programs, data, account, mode, password }) {

@@ -61,13 +61,19 @@ export class Tasks {
     return { task: taskJson(await this.settled(run, key, waitMsOf(input, 0))) };
   }
 
-  /** The task when it is settled, or as it is after `waitMs`. */
-  settled(run: Pick<FrozenRun, 'accountId' | 'id'>, key: string, waitMs: number): Promise<TaskRow> {
-    return this.waits.untilFinal(run.id, key, waitMs, async () => {
+  /** The task when it is settled, or as it is after `waitMs`; `known` is its row where it was just accepted. */
+  settled(
+    run: Pick<FrozenRun, 'accountId' | 'id'>,
+    key: string,
+    waitMs: number,
+    known?: TaskRow,
+  ): Promise<TaskRow> {
+    const read = async (): Promise<TaskRow> => {
       const row = await this.keyed.row(readTask, run.accountId, run.id, key);
       if (!row) throw refuse('not_found');
       return row;
-    });
+    };
+    return this.waits.untilFinal(run.id, key, waitMs, read, known);
   }
 
   /** `{tasks, pagination}`, in order of acceptance. */
