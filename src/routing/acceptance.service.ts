@@ -14,6 +14,7 @@ import {
   draftsJson,
   type TaskDraft,
 } from './accept-tasks.sql.js';
+import { calledStep } from './called-tool.js';
 import { DeclarationStore } from './declaration-store.js';
 import { Dispatch } from './dispatch.js';
 import type { FrozenRun } from './frozen-run.js';
@@ -127,7 +128,8 @@ export class Acceptance {
   ): Promise<TaskDraft[] | undefined> {
     const context = { declaration, defaultRunnerId: run.defaultRunnerId, policy: run.policy, caller };
     const drafts: TaskDraft[] = [];
-    for (const [ordinal, step] of steps.entries()) {
+    for (const [ordinal, asked] of steps.entries()) {
+      const step = calledStep(asked, declaration);
       const place = await this.finder.find(sql, caller, run, declaration, step);
       if (!place) return undefined;
       drafts.push(draftTask(step, ordinal, place, context));

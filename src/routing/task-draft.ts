@@ -84,7 +84,11 @@ function approved(step: Step, place: Place, context: DraftContext): Approved {
   if (verdict === 'ask') return UNDECIDED;
   const allowed: Approved = { ...UNDECIDED, status: 'dispatched', approval_origin: origin };
   if (place.role !== 'kernel') return allowed;
-  const { contentText, structuredContentText } = runKernelTool(place.toolName, context);
+  const result = runKernelTool(place.toolName, context, step.input);
+  if ('fault' in result) {
+    return { ...allowed, status: 'failed', error_key: 'tool_failed', error_detail: result.fault };
+  }
+  const { contentText, structuredContentText } = result;
   return { ...allowed, status: 'completed', content: contentText, structured_content: structuredContentText };
 }
 
