@@ -49,14 +49,14 @@ class Start {
     void this.ended.then(() => starts.delete(this));
   }
 
-  /** Waits until it has printed this. */
+  /** Waits until it has printed this. Throws where it ends before. */
   async prints(text: string): Promise<void> {
+    let hasEnded = false;
+    void this.ended.then(() => (hasEnded = true));
     while (!this.output.includes(text)) {
-      const chunk = await Promise.race([
-        once(this.process.stdout!, 'data'),
-        this.ended.then(() => undefined),
-      ]);
-      if (chunk === undefined && !this.output.includes(text)) throw new Error(`It ended:\n${this.output}`);
+      if (hasEnded) throw new Error(`It ended:\n${this.output}`);
+      const { stdout, stderr } = this.process;
+      await Promise.race([once(stdout!, 'data'), once(stderr!, 'data'), this.ended]);
     }
   }
 
@@ -168,7 +168,7 @@ describe('npm start', () => {
     await expect(ready()).rejects.toThrow('ENOENT');
   }, 30_000);
 
-  it.each(['PostgreSQL …', 'NATS …', 'Nexus …', 'Local runner …', 'Ctrl-C stops all of it.'])(
+  it.each(['PostgreSQL …', 'NATS …', 'Nexus …', 'Ctrl-C stops all of it.', 'Local runner …'])(
     'leaves nothing behind when it is told to stop at "%s"',
     async (text) => {
       const start = new Start();
