@@ -36,8 +36,9 @@ export async function startPostgres({ dataDir, port: wanted, mode, ...childOptio
   const port = wanted === 0 ? await freePort() : wanted;
   const account = process.getuid?.() === 0 ? serviceAccount() : undefined;
   const programs = reachablePrograms(account);
-  const data = reachableData(resolve(dataDir), account);
+  // first, since it makes the folder around the data, closed to others
   const password = passwordOf(`${resolve(dataDir)}.password`);
+  const data = reachableData(resolve(dataDir), account, mode);
   if (!existsSync(join(data, 'PG_VERSION'))) initialise({ programs, data, account, mode, password });
   const settings = [
     `port=${port}`,
@@ -126,15 +127,16 @@ function packageFolder(path) {
 }
 
 /**
- * The data folder itself, or, below a folder that the account can't enter, one under /var/tmp that stands for it. Which one
- * is remembered beside it: whoever deletes the home starts anew.
+ * The data folder itself, or, below a folder that the account can't enter, one under /var/lib (for tests /var/tmp) that
+ * stands for it. Which one is remembered beside it: whoever deletes the home starts anew.
  */
-function reachableData(data, account) {
+function reachableData(data, account, mode) {
   if (!account || isOpenToAll(dirname(data))) return data;
   const location = `${data}.location`;
+  const root = mode === 'durable' ? '/var/lib' : '/var/tmp';
   if (!existsSync(location)) {
     mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
-    writeFileSync(location, `/var/tmp/nexus-data-${randomBytes(8).toString('hex')}\n`, { mode: 0o600 });
+    writeFileSync(location, `${root}/nexus-data-${randomBytes(8).toString('hex')}\n`, { mode: 0o600 });
   }
   return readFileSync(location, 'utf8').trim();
 }

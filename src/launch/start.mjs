@@ -107,7 +107,7 @@ async function startNode(databaseUrl, natsUrl) {
       NEXUS_HTTP_PORT: String(port),
     },
   });
-  const url = `http://127.0.0.1:${port}`;
+  const url = `http://${reachableHost(env.NEXUS_HTTP_HOST)}:${port}`;
   await whenReady(node, 'Nexus', () => isReady(url));
   return url;
 }
@@ -201,6 +201,12 @@ async function portOf(variable, fallback) {
   if (!(await isFree(port)))
     throw new Error(`Port ${port} is taken by another program: set ${variable} to a free one.`);
   return port;
+}
+
+/** Where we reach what listens on this address: all addresses include the loopback one. */
+function reachableHost(address = '127.0.0.1') {
+  if (['', '0.0.0.0', '::'].includes(address)) return '127.0.0.1';
+  return address.includes(':') ? `[${address}]` : address;
 }
 
 async function isReady(url) {

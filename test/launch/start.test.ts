@@ -50,14 +50,13 @@ class Start {
   }
 
   /** Waits until it has printed this. Throws where it ends before. */
-  async prints(text: string): Promise<void> {
-    let hasEnded = false;
-    void this.ended.then(() => (hasEnded = true));
-    while (!this.output.includes(text)) {
-      if (hasEnded) throw new Error(`It ended:\n${this.output}`);
-      const { stdout, stderr } = this.process;
-      await Promise.race([once(stdout!, 'data'), once(stderr!, 'data'), this.ended]);
-    }
+  prints(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = () => void (this.output.includes(text) && resolve());
+      for (const stream of [this.process.stdout, this.process.stderr]) stream?.on('data', look);
+      void this.ended.then(() => reject(new Error(`It ended:\n${this.output}`)));
+      look();
+    });
   }
 
   signal(name: NodeJS.Signals): void {
@@ -96,11 +95,11 @@ afterAll(async () => {
 });
 
 describe('npm start', () => {
-  let first: Start;
+  let start: Start;
   let answers: Ready;
 
   it('brings up everything, and says in ready.json where it is', async () => {
-    first = await started();
+    start = await started();
     answers = await ready();
     expect(answers).toEqual({
       http_url: `http://127.0.0.1:${ports.http}`,
@@ -124,7 +123,7 @@ describe('npm start', () => {
   );
 
   it('prints one line that calls a tool of the local runner and prints its answer', async () => {
-    const line = first.output.split('\n').find((printed) => printed.startsWith('  curl '))!;
+    const line = start.output.split('\n').find((printed) => printed.startsWith('  curl '))!;
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
     expect(JSON.parse(stdout)).toMatchObject({
       task: { status: 'completed', tool_name: 'ls', content: expect.stringContaining('README.txt') },
@@ -138,17 +137,20 @@ describe('npm start', () => {
     expect((await ready()).pid).toBe(answers.pid);
   });
 
-  it('starts the local runner again when it ends', async () => {
-    const children = (await json('children.json')) as { pid: number; mark: string }[];
-    process.kill(children.find(({ mark }) => mark.endsWith('runner.registration.json'))!.pid, 'SIGKILL');
-    await first.prints('the local runner ended (SIGKILL); it is started again');
+  it('stops everything at Ctrl-C, which npm passes on a second time', async () => {
+    start.signal('SIGINT');
+    start.signal('SIGINT');
+    expect(await start.exitCode()).toBe(0);
+    expect(await allPortsAreFree()).toBe(true);
+    await expect(ready()).rejects.toThrow('ENOENT');
   });
 
   it('after it was killed, ends what it left running and goes on with the same data', async () => {
-    first.signal('SIGKILL');
-    expect(await first.exitCode()).toBeNull();
+    start = await started();
+    start.signal('SIGKILL');
+    expect(await start.exitCode()).toBeNull();
     expect(await allPortsAreFree()).toBe(false);
-    first = await started();
+    start = await started();
     expect((await ready()).local).toEqual(answers.local);
     const agent = (await readFile(answers.local.agent_secret_file, 'utf8')).trim();
     const runs = await fetch(`${answers.http_url}/agent_api/v1/runs`, {
@@ -157,18 +159,24 @@ describe('npm start', () => {
     expect(await runs.json()).toMatchObject({ runs: [{ status: 'completed' }] });
   }, 90_000);
 
+  it('starts the local runner again when it ends', async () => {
+    const children = (await json('children.json')) as { pid: number; mark: string }[];
+    process.kill(children.find(({ mark }) => mark.endsWith('runner.registration.json'))!.pid, 'SIGKILL');
+    await start.prints('the local runner ended (SIGKILL); it is started again');
+  });
+
   it('ends with 1 when the node dies, with its last words', async () => {
     const children = (await json('children.json')) as { pid: number; mark: string }[];
     process.kill(children.find(({ mark }) => mark.endsWith('dist/src/main.js'))!.pid, 'SIGKILL');
-    expect(await first.exitCode()).toBe(1);
-    expect(first.output).toMatch(
+    expect(await start.exitCode()).toBe(1);
+    expect(start.output).toMatch(
       /Nexus ended \(SIGKILL\)[^]+Nest application successfully started[^]+Stopped\./,
     );
     expect(await allPortsAreFree()).toBe(true);
     await expect(ready()).rejects.toThrow('ENOENT');
   }, 30_000);
 
-  it.each(['PostgreSQL …', 'NATS …', 'Nexus …', 'Ctrl-C stops all of it.', 'Local runner …'])(
+  it.each(['PostgreSQL …', 'NATS …', 'Nexus …', 'Local runner …'])(
     'leaves nothing behind when it is told to stop at "%s"',
     async (text) => {
       const start = new Start();

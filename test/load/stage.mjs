@@ -125,7 +125,8 @@ class Stage {
     }
     await this.nats.stop();
     await this.postgres.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+    // as root below a closed folder the data lies elsewhere
+    for (const folder of [this.folder, this.postgres.data]) rmSync(folder, { recursive: true, force: true });
   }
 }
 
