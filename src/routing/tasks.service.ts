@@ -65,8 +65,7 @@ export class Tasks {
   settled(run: Pick<FrozenRun, 'accountId' | 'id'>, key: string, waitMs: number): Promise<TaskRow> {
     return this.waits.untilFinal(run.id, key, waitMs, async () => {
       const row = await this.keyed.row(readTask, run.accountId, run.id, key);
-      if (!row) throw refuse('not_found');
-      return row;
+      return row ?? this.directory.refuseMissingTask(run.id);
     });
   }
 
