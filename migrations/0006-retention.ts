@@ -12,8 +12,7 @@ export class Retention0006 implements MigrationInterface {
       alter table runs
         -- what a pruned run keeps of its tasks; both null before, and completed_at where it never had one
         add column completed_at timestamptz,
-        add column could_have_written boolean,
-        add check ((details_pruned_at is null) = (could_have_written is null));
+        add column could_have_written boolean;
 
       -- what is not pruned yet, the oldest first
       create index runs_unpruned on runs (account_id, created_at, id) where details_pruned_at is null;
@@ -30,7 +29,7 @@ export class Retention0006 implements MigrationInterface {
 
       -- the night's job: its last night, and the node that does it until its lease ends
       create table retention_night (
-        only boolean primary key default true check (only),
+        single boolean primary key default true check (single),
         night date not null,
         holder uuid not null,
         leased_until timestamptz not null,

@@ -12,7 +12,7 @@ export const takeNight = statement<[hour: number, holder: string], { readonly ni
   'retention_take_night',
   `insert into retention_night as last (night, holder, leased_until)
    values ((now() at time zone 'utc' - $1 * interval '1 hour')::date, $2, now() + ${LEASE})
-   on conflict (only) do update
+   on conflict (single) do update
      set night = excluded.night, holder = excluded.holder, leased_until = excluded.leased_until, finished_at = null
      where case when last.finished_at is null then last.leased_until < now() else last.night < excluded.night end
    returning night::text as night`,
