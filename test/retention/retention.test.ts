@@ -273,9 +273,9 @@ describe('A pruned run', () => {
       const verbs = {
         claim: { claim_token },
         claim_status: { claim_token },
-        extend: { claim_token, extend_ms: 1_000 },
+        extend: { claim_token, timeout_ms: 1_000 },
         commit: { claim_token, outcome: 'completed', content: 'late' },
-        progress: { claim_token, text_tail: 'more' },
+        progress: { frame: { ...task, claim_token, text_tail: 'more' } },
       } as const;
       for (const [verb, fields] of Object.entries(verbs)) {
         const answer = await door.ask(verb as keyof typeof verbs, { ...task, ...fields });
