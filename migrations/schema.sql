@@ -53,6 +53,7 @@ create table audit_entries (
   constraint audit_entries_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint audit_entries_pkey PRIMARY KEY (id)
 );
+CREATE INDEX audit_entries_age ON public.audit_entries USING btree (at);
 CREATE INDEX audit_entries_page ON public.audit_entries USING btree (account_id, id);
 
 create table conversations (
@@ -181,6 +182,24 @@ create table members (
   constraint members_account_id_id_key UNIQUE (account_id, id)
 );
 
+create table pruned_runs_to_empty (
+  account_id uuid not null,
+  run_id uuid not null,
+  constraint pruned_runs_to_empty_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint pruned_runs_to_empty_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id),
+  constraint pruned_runs_to_empty_pkey PRIMARY KEY (account_id, run_id)
+);
+
+create table retention_night (
+  single boolean not null default true,
+  night date not null,
+  holder uuid not null,
+  leased_until timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint retention_night_single_check CHECK (single),
+  constraint retention_night_pkey PRIMARY KEY (single)
+);
+
 create table runs (
   id uuid not null,
   account_id uuid not null,
@@ -195,6 +214,8 @@ create table runs (
   created_at timestamp with time zone not null default now(),
   stopped_at timestamp with time zone,
   details_pruned_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  could_have_written boolean,
   constraint runs_approval_mode_check CHECK ((approval_mode = ANY (ARRAY['bypass'::text, 'ask'::text, 'rules'::text]))),
   constraint runs_account_id_conversation_id_fkey FOREIGN KEY (account_id, conversation_id) REFERENCES conversations(account_id, id),
   constraint runs_account_id_declaration_digest_fkey FOREIGN KEY (account_id, declaration_digest) REFERENCES declarations(account_id, digest),
@@ -206,7 +227,9 @@ create table runs (
 );
 CREATE INDEX runs_account_page ON public.runs USING btree (account_id, id);
 CREATE INDEX runs_conversation ON public.runs USING btree (conversation_id, id) WHERE (conversation_id IS NOT NULL);
+CREATE INDEX runs_declaration ON public.runs USING btree (account_id, declaration_digest) WHERE (declaration_digest IS NOT NULL);
 CREATE INDEX runs_page ON public.runs USING btree (principal_id, id);
+CREATE INDEX runs_unpruned ON public.runs USING btree (account_id, created_at, id) WHERE (details_pruned_at IS NULL);
 
 create table tasks (
   run_id uuid not null,

@@ -18,6 +18,7 @@ import { createValidationPipe } from './doors/validation.pipe.js';
 import { EffectsModule } from './effects/effects.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
+import { RetentionModule } from './retention/retention.module.js';
 import { RoutingModule } from './routing/routing.module.js';
 import { WorkModule } from './work/work.module.js';
 
@@ -40,6 +41,7 @@ export class AppModule {
         EffectsModule,
         RoutingModule,
         WorkModule,
+        RetentionModule,
       ],
       providers: [
         { provide: APP_GUARD, useClass: PlaneGuard },

@@ -70,8 +70,7 @@ export class Tasks {
   ): Promise<TaskRow> {
     const read = async (): Promise<TaskRow> => {
       const row = await this.keyed.row(readTask, run.accountId, run.id, key);
-      if (!row) throw refuse('not_found');
-      return row;
+      return row ?? this.directory.refuseMissingTask(run.id);
     };
     return this.waits.untilFinal(run.id, key, waitMs, read, known);
   }

@@ -1,20 +1,30 @@
 /**
  * `npm run bench`: the product beside a bare hand-written pipeline, on one PostgreSQL (durable) and one NATS, in one run
  * and in turn. Prints a table and the ratios; asserts nothing. `--calls N` calls a round, `--rounds N`, `--in-flight N`.
+ * `--only prune|sweep|effects` measures that alone, in a table of `--tasks N`.
  */
 import { parseArgs } from 'node:util';
 import { connect, headers } from 'nats';
 import { closedLoop, cpuMicroseconds, median, residentMiB } from './closed-loop.mjs';
 import { benchDiscovery } from './discovery-bench.mjs';
+import { benchEffects } from './effects-bench.mjs';
+import { benchPrune } from './prune-bench.mjs';
 import { askJson, openStage } from './stage.mjs';
+import { benchSweep } from './sweep-bench.mjs';
 
 const { values } = parseArgs({
   options: {
     calls: { type: 'string', default: '3000' },
     rounds: { type: 'string', default: '3' },
     'in-flight': { type: 'string', default: '64' },
+    only: { type: 'string' },
+    tasks: { type: 'string', default: '1000000' },
   },
 });
+const sections = { effects: benchEffects, prune: benchPrune, sweep: benchSweep };
+const section = sections[values.only];
+if (values.only !== undefined && !section)
+  throw new Error(`--only is one of ${Object.keys(sections).join(', ')}`);
 const calls = Number(values.calls);
 const rounds = Number(values.rounds);
 const inFlight = Number(values['in-flight']);
@@ -22,9 +32,18 @@ const INPUT = { text: 'x'.repeat(200) };
 
 const stage = await openStage();
 try {
-  console.log('Starting a node, a runner and the bare pipeline');
   const node = await stage.startNode(17_420);
   const product = await stage.provision(node.url);
+  if (section) await section(stage, node, product, { tasks: Number(values.tasks) });
+  else await benchCalls(node, product);
+} finally {
+  await stage.close();
+}
+process.exit(0);
+
+/** The product beside the bare pipeline, and discovery. */
+async function benchCalls(node, product) {
+  console.log('Starting a runner and the bare pipeline');
   const runner = await stage.startScript('echo-runner.mjs', [product.registrationFile]);
   const bareEnv = { BARE_DATABASE_URL: stage.databaseUrl('bare'), BARE_NATS_URL: stage.nats.url };
   const bareServer = await stage.startScript('bare-pipeline.mjs', ['server'], bareEnv);
@@ -120,10 +139,7 @@ try {
       if (task.status !== 'completed') throw new Error(JSON.stringify(task));
     };
   }
-} finally {
-  await stage.close();
 }
-process.exit(0);
 
 function medians(list) {
   const fields = Object.keys(list[0]).map((field) => [

@@ -91,6 +91,7 @@ class Stage {
     const { agent } = await ask('POST', '/platform_api/v1/agents', {
       display_name: 'Bench',
       steward_public_id: manager,
+      approval_floor: 'bypass',
     });
     const credential = await ask('POST', `/platform_api/v1/members/${agent.public_id}/credentials`, {
       name: 'bench',
@@ -107,6 +108,7 @@ class Stage {
     return {
       ask,
       agentToken: credential.secret,
+      platformToken: platform,
       bus: credential.bus,
       registration,
       registrationFile: file,

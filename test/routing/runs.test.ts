@@ -97,9 +97,10 @@ const follow = async (node: TestNode, member: TestMember, run: string, headers =
 };
 
 const prune = (run: string): Promise<unknown> =>
-  one.db.pool.query('update runs set details_pruned_at = now(), declaration_digest = null where id = $1', [
-    run,
-  ]);
+  one.db.pool.query(
+    'update runs set details_pruned_at = now(), completed_at = now(), declaration_digest = null where id = $1',
+    [run],
+  );
 
 describe('A run', () => {
   it('is shown whole', async () => {
