@@ -91,6 +91,14 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
        where r.id = asked.run_id and r.account_id = asked.account_id
          and r.stopped_at is null and r.details_pruned_at is null
        for key share) locked
+   ), held as materialized (
+     -- against a revocation, which settles what is addressed to it: one of the two sees the other
+     select locked.id from (
+       select distinct account_id, addressed_id from draft where addressed_id is not null order by addressed_id) d
+     cross join lateral (
+       select e.id from executors e
+       where e.id = d.addressed_id and e.account_id = d.account_id and e.status = 'active'
+       for share) locked
    ), admitted as materialized (
      select run.principal_id, run.at, draft.*
      from draft
@@ -112,6 +120,7 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
          select from executors e join announcements a on a.executor_id = e.id
          where e.account_id = run.account_id and e.id = draft.addressed_id and e.kind = draft.addressed_role
            and a.version = draft.announcement_version and ${mayReach('e', 'm', 'c')})
+         and (select true from held where held.id = draft.addressed_id limit 1)
        end
    ), whole as materialized (
      select request from draft group by request
