@@ -28,8 +28,14 @@ function layerRules(layer, behind) {
         'error',
         {
           patterns: [
-            { regex: `^\\.\\./(\\.\\./)*(${pattern})/`, message: 'Imports point one way: see LAYERS in eslint.config.mjs.' },
-            { regex: '^\\.\\./(\\.\\./)*(app\\.module|create-node|main)\\.js$', message: 'Nothing imports the wiring.' },
+            {
+              regex: `^\\.\\./(\\.\\./)*(${pattern})/`,
+              message: 'Imports point one way: see LAYERS in eslint.config.mjs.',
+            },
+            {
+              regex: '^\\.\\./(\\.\\./)*(app\\.module|create-node|main)\\.js$',
+              message: 'Nothing imports the wiring.',
+            },
           ],
         },
       ],
@@ -37,7 +43,9 @@ function layerRules(layer, behind) {
   };
 }
 
-const layers = LAYERS.flatMap((group, index) => group.map((layer) => layerRules(layer, LAYERS.slice(index + 1).flat())));
+const layers = LAYERS.flatMap((group, index) =>
+  group.map((layer) => layerRules(layer, LAYERS.slice(index + 1).flat())),
+);
 
 /** The runner knows the wire: it imports nothing of the server. */
 const runner = {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { connect, type ConnectionOptions, Events, type NatsConnection } from 'nats';
 import { ENV, type Env } from '../config/env.js';
@@ -81,9 +82,14 @@ export class BusConnection {
     return true;
   }
 
-  /** Resolves when everything published so far has reached the server; at once when the connection is down. */
-  async flush(): Promise<void> {
-    if (this.connection && this.up) await this.connection.flush().catch(() => undefined);
+  /** Resolves when everything published so far has reached the server, after `limitMs` at most; at once when it is down. */
+  async flush(limitMs: number): Promise<void> {
+    if (!this.connection || !this.up) return;
+    const limit = new AbortController();
+    const { signal } = limit;
+    const late = pause(limitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    await Promise.race([this.connection.flush().catch(() => undefined), late]);
+    limit.abort();
   }
 
   async close(): Promise<void> {

@@ -103,9 +103,10 @@ export class NodeEvents implements BeforeApplicationShutdown {
     return this.connections.nodes.isUp;
   }
 
-  /** Tells this node's listeners at once, and every other node. */
+  /** Tells this node's listeners at once, and every other node that is known. */
   publish<T extends Topic>(topic: T, payload: NodeTopics[T]): void {
-    this.emitter.emit(topic, payload);
+    this.emitter.emit(topic, payload, false);
+    if (this.livePeers() === 0) return;
     this.connections.nodes.publish(this.subjects.node(topic), JSON.stringify(payload));
   }
 
@@ -114,13 +115,13 @@ export class NodeEvents implements BeforeApplicationShutdown {
    * everywhere before the answer.
    */
   async announce<T extends Topic>(topic: T, payload: NodeTopics[T]): Promise<void> {
-    this.emitter.emit(topic, payload);
+    this.emitter.emit(topic, payload, false);
     const connection = this.connections.nodes.current;
     if (!connection || !this.isReliable) return;
     const peers = this.livePeers();
     if (peers === 0) {
       this.connections.nodes.publish(this.subjects.node(topic), JSON.stringify(payload));
-      return this.connections.nodes.flush();
+      return this.connections.nodes.flush(HEARD_MS);
     }
     const plan = { strategy: RequestStrategy.Count, maxMessages: peers, maxWait: HEARD_MS } as const;
     try {
@@ -136,8 +137,8 @@ export class NodeEvents implements BeforeApplicationShutdown {
     }
   }
 
-  /** Listens; answers the function that stops listening. */
-  on<T extends Topic>(topic: T, listener: (payload: NodeTopics[T]) => void): () => void {
+  /** Listens; `isRemote` says that another node told it. Answers the function that stops listening. */
+  on<T extends Topic>(topic: T, listener: (payload: NodeTopics[T], isRemote: boolean) => void): () => void {
     this.emitter.on(topic, listener);
     return () => this.emitter.off(topic, listener);
   }
@@ -154,7 +155,7 @@ export class NodeEvents implements BeforeApplicationShutdown {
 
   private hear(topic: Topic, data: Uint8Array): void {
     try {
-      this.emitter.emit(topic, JSON.parse(Buffer.from(data).toString('utf8')));
+      this.emitter.emit(topic, JSON.parse(Buffer.from(data).toString('utf8')), true);
     } catch (fault) {
       this.log.warn(`a ${topic} event was not understood: ${(fault as Error).message}`);
     }

@@ -24,7 +24,9 @@ export async function createAccountAt(url: string, name: string): Promise<NewAcc
     }
   } catch (failure) {
     if ((failure as { code?: unknown }).code !== UNDEFINED_TABLE) throw failure;
-    throw new Error('the database has no Nexus schema yet: start a node on it, or run `nexus migrate`');
+    throw new Error('the database has no Nexus schema yet: start a node on it, or run `nexus migrate`', {
+      cause: failure,
+    });
   } finally {
     await pool.end();
   }

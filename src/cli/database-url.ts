@@ -13,9 +13,10 @@ export async function databaseUrl(env: Pick<Env, 'DATABASE_URL' | 'NEXUS_HOME'>)
     return (await readFile(file, 'utf8')).trim();
   } catch (fault) {
     const { code, message } = fault as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw new Error(`${file}: ${message}`);
+    if (code !== 'ENOENT') throw new Error(`${file}: ${message}`, { cause: fault });
     throw new Error(
       `which database? Set DATABASE_URL, or NEXUS_HOME to the folder of a Nexus that is running (${file} is not there)`,
+      { cause: fault },
     );
   }
 }

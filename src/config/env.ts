@@ -18,6 +18,7 @@ const SETTINGS = {
   NEXUS_HOME: text('.nexus', 'Folder of secrets and embedded data.'),
   NEXUS_HTTP_HOST: text('127.0.0.1', 'Address the REST door listens on.'),
   NEXUS_HTTP_PORT: integer(7420, 0, 65_535, 'Port of the REST door; 0 takes a free one.'),
+  NEXUS_PRUNE_HOUR: integer(3, 0, 23, "Hour of the day, in UTC, from which the night's retention job runs."),
   NEXUS_PUBLIC_NATS_URL: text(undefined, 'NATS address told to runners; default NATS_URL.'),
   NEXUS_RATE_CLAIM_STATUS: integer(6_000, 1, 1e9, 'Claim status reads a minute and credential.'),
   NEXUS_RATE_GENERAL: integer(6_000, 1, 1e9, 'Other requests a minute and credential.'),

@@ -19,7 +19,13 @@ export function createPino(level: string): Logger {
 }
 
 /** What Nest says of its own wiring at every start: only worth reading when looking for a fault. */
-const WIRING = new Set(['InstanceLoader', 'NestFactory', 'NestMicroservice', 'RouterExplorer', 'RoutesResolver']);
+const WIRING = new Set([
+  'InstanceLoader',
+  'NestFactory',
+  'NestMicroservice',
+  'RouterExplorer',
+  'RoutesResolver',
+]);
 
 /** Nest's logger on pino; the context a class logs with becomes the field `context`. */
 export class PinoLoggerService implements LoggerService {

@@ -107,9 +107,8 @@ export class Lane<Job, Outcome> {
         for (const { reject } of entries) reject(fault);
         return;
       }
-      this.log.warn(
-        `a shared statement failed, its ${entries.length} jobs go alone: ${(fault as Error).message}`,
-      );
+      const { code } = fault as { code: string };
+      this.log.warn(`a shared statement failed with ${code}: its ${entries.length} jobs go alone`);
       for (const entry of entries) await this.write([entry]);
     }
   }

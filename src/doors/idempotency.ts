@@ -32,10 +32,21 @@ const read = statement<
   `select request_sha256, status, sealed_answer from idempotency_keys where principal_id = $1 and key_sha256 = $2`,
 );
 
-const forget = statement<[], never>(
+/** Deletes at most `limit` of the oldest; one that is being used again is left. */
+const forget = statement<[limit: number], { count: number }>(
   'idempotency_forget',
-  `delete from idempotency_keys where created_at < now() - interval '24 hours'`,
+  `with old as materialized (
+     select principal_id, key_sha256 from idempotency_keys where created_at < now() - interval '24 hours'
+     order by created_at limit $1 for update skip locked
+   ), forgotten as (
+     delete from idempotency_keys k using old where k.principal_id = old.principal_id and k.key_sha256 = old.key_sha256
+     returning 1
+   )
+   select count(*)::integer as count from forgotten`,
 );
+
+/** Keys that are forgotten in one statement. */
+const FORGOTTEN = 1_000;
 
 /**
  * Makes a verb safe to repeat by `Idempotency-Key` (on the bus the field `idempotency_key`), per principal, for 24
@@ -71,9 +82,9 @@ export class Idempotency {
     });
   }
 
-  /** Deletes keys older than 24 hours. */
+  /** Deletes keys older than 24 hours, a bounded number at a time. */
   async forgetOld(): Promise<void> {
-    await this.database.rows(forget);
+    while ((await this.database.row(forget, FORGOTTEN))?.count === FORGOTTEN);
   }
 }
 

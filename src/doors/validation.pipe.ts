@@ -17,7 +17,7 @@ export const createValidationPipe = (): ValidationPipe =>
   });
 
 /** The refusal for class-validator's errors: the first fault in `message`, all of them (at most 20) in `details`. */
-export function refusalOfValidation(errors: ValidationError[]): Refusal {
+function refusalOfValidation(errors: ValidationError[]): Refusal {
   const faults = errors.flatMap((error) => faultsOf(error, '', false));
   const [first] = faults;
   if (!first) return refuse('validation_failed');

@@ -65,6 +65,15 @@ function restDecorators(
       description: verb.response.description,
       ...exampleContent(verb),
     }),
+    ...(rest.repeatStatus === undefined
+      ? []
+      : [
+          ApiResponse({
+            status: rest.repeatStatus,
+            description: verb.response.description,
+            ...exampleContent(verb),
+          }),
+        ]),
     ...refusalResponses(verb),
   ];
   if (verb.plane !== 'open') decorators.push(ApiBearerAuth(verb.plane));
@@ -83,7 +92,7 @@ function parameterDecorator(parameter: NonNullable<VerbDeclaration['parameters']
   };
   return parameter.in === 'query'
     ? ApiQuery({ name, description, required, schema, example })
-    : (ApiHeader({ name, description, required, schema, example }) as MethodDecorator);
+    : ApiHeader({ name, description, required, schema, example });
 }
 
 function exampleContent(verb: VerbDeclaration): object {
@@ -124,7 +133,7 @@ function schemaOf(example: unknown): Record<string, unknown> {
   if (Array.isArray(example))
     return { type: 'array', items: example.length > 0 ? schemaOf(example[0]) : {}, example };
   if (typeof example === 'object') {
-    const properties = Object.entries(example as object).map(([key, value]) => [key, schemaOf(value)]);
+    const properties = Object.entries(example).map(([key, value]) => [key, schemaOf(value)]);
     return { type: 'object', properties: Object.fromEntries(properties) as object, example };
   }
   return { type: Number.isInteger(example) ? 'integer' : typeof example, example };

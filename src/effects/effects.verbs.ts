@@ -11,7 +11,7 @@ export const conversationEffectsVerb = declareVerb({
   summary: 'What may a conversation have done to runners?',
   description:
     'The first claimed write for each runner, over the run `from_run` and all later ones. It is evidence that an effect may ' +
-    'have happened, never proof that a write completed; `unavailable` as soon as one of them was pruned.',
+    'have happened, never proof that a write completed; `unavailable` as soon as a pruned one of them could have written.',
   rest: { method: 'get', path: '/agent_api/v1/conversations/{public_id}/runner_effects' },
   parameters: [
     {

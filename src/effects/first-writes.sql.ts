@@ -29,17 +29,17 @@ export const readFirstWritesOfRuns = statement<
 );
 
 /** The runs of a conversation from this one on, in the order they were made; none where it is not one of them. */
-const later = `select r.id, r.details_pruned_at from runs r
+const later = `select r.id, r.details_pruned_at, r.could_have_written from runs r
   join runs one on one.id = $3 and one.conversation_id = r.conversation_id
   where r.account_id = $1 and r.conversation_id = $2 and (r.created_at, r.id) >= (one.created_at, one.id)`;
 
-/** Whether the run is one of the conversation, and whether retention pruned it or a later one. */
+/** Whether the run is one of the conversation, and whether retention pruned one of them that could have written. */
 export const readRunsFrom = statement<
   [accountId: AccountId, conversationId: string, fromRunId: string],
   { is_there: boolean; is_pruned: boolean }
 >(
   'effects_runs_from',
-  `select count(*) > 0 as is_there, coalesce(bool_or(details_pruned_at is not null), false) as is_pruned
+  `select count(*) > 0 as is_there, coalesce(bool_or(details_pruned_at is not null and could_have_written is not false), false) as is_pruned
    from (${later}) later`,
 );
 

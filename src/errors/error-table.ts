@@ -83,15 +83,12 @@ export type ErrorCode = keyof typeof table;
 export const ERROR_TABLE: Readonly<Record<ErrorCode, ErrorRow>> = table;
 
 /** Why a settled task is not `completed`, or was never run: the closed keys of `task.error.key` (chapters 5, 6). */
-export const TASK_ERROR_KEYS = [
-  'approval_denied',
-  'approval_expired',
-  'executor_revoked',
-  'result_unstorable',
-  'tool_failed',
-  'tool_not_served',
-  'tool_timeout',
-  'tool_uncertain',
-] as const;
-
-export type TaskErrorKey = (typeof TASK_ERROR_KEYS)[number];
+export type TaskErrorKey =
+  | 'approval_denied'
+  | 'approval_expired'
+  | 'executor_revoked'
+  | 'result_unstorable'
+  | 'tool_failed'
+  | 'tool_not_served'
+  | 'tool_timeout'
+  | 'tool_uncertain';

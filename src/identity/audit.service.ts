@@ -9,10 +9,18 @@ import { accountPage } from './account-page.js';
 import { AuditEntry } from './audit-entry.entity.js';
 
 /** The audit is kept 400 days (chapter 1). */
-const forget = statement<[], never>(
+const forget = statement<[limit: number], { count: number }>(
   'audit_forget',
-  `delete from audit_entries where at < now() - interval '400 days'`,
+  `with old as materialized (
+     select id from audit_entries where at < now() - interval '400 days' order by at limit $1
+   ), forgotten as (
+     delete from audit_entries e using old where e.id = old.id returning 1
+   )
+   select count(*)::integer as count from forgotten`,
 );
+
+/** Entries that are forgotten in one statement. */
+const FORGOTTEN = 1_000;
 
 /** Reads the audit. `recordAudit` writes it, with each change. */
 @Injectable()
@@ -27,9 +35,9 @@ export class AuditService {
     return { entries: rows.map(entryJson), pagination };
   }
 
-  /** Deletes what is older than 400 days. */
+  /** Deletes what is older than 400 days, a bounded number at a time. */
   async forgetOld(): Promise<void> {
-    await this.database.rows(forget);
+    while ((await this.database.row(forget, FORGOTTEN))?.count === FORGOTTEN);
   }
 }
 

@@ -9,7 +9,7 @@ export const eligible = (e: string, m: string): string => `(${isOpen(e)} and ${a
  * Active, credential-ready and not shutting down. The live credential is looked up by the executor's key, as a scalar: an
  * `exists` may be planned as one scan of all credentials.
  */
-export const isOpen = (e: string): string => `(
+const isOpen = (e: string): string => `(
   ${e}.status = 'active' and ${e}.shutdown_requested_at is null and coalesce((
     select true from credentials ready
     where ready.executor_id = ${e}.id and ready.credential_epoch = ${e}.credential_epoch

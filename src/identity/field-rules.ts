@@ -28,13 +28,13 @@ export const nameFault: FaultOf = (value) =>
     : ` must be a string of 1 to ${NAME_MAX} characters, not blank and without control characters`;
 
 /** A module's or a machine's name (chapter 1). */
-export const moduleNameFault: FaultOf = (value) => {
+const moduleNameFault: FaultOf = (value) => {
   if (!isModuleName(value)) return ' must match ^[A-Za-z0-9_-]{1,64}$';
   return isReservedModuleName(value) ? ' must not begin with nexus-' : undefined;
 };
 
 /** A list of 1 to 64 different module names. */
-export const moduleListFault: FaultOf = (value) => {
+const moduleListFault: FaultOf = (value) => {
   if (!Array.isArray(value) || value.length === 0 || value.length > MODULES_MAX) {
     return ` must be a list of 1 to ${MODULES_MAX} names`;
   }
@@ -47,10 +47,12 @@ export const moduleListFault: FaultOf = (value) => {
 };
 
 /** ISO 8601 with its offset: a moment, whoever reads it. */
-export const instantFault: FaultOf = (value) =>
+const instantFault: FaultOf = (value) =>
   typeof value === 'string' &&
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(value) &&
-  !Number.isNaN(Date.parse(value))
+  /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  // a day that its month does not have would roll over into the next one
+  new Date(`${value.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(value.slice(0, 10))
     ? undefined
     : ' must be an ISO 8601 date and time with its offset';
 

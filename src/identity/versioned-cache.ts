@@ -6,6 +6,9 @@ type ChangeTopic = {
   [T in keyof NodeTopics]: NodeTopics[T] extends { id: string } ? T : never;
 }[keyof NodeTopics];
 
+/** However it is: an event that a node without its bus could not send is made up for after this long. */
+const REMEMBERED_MS = 5_000;
+
 /**
  * A bounded memory of rows that rarely change, dropped by the event that says one did. While events may be lost it
  * remembers nothing, so a node without its bus reads the database and stays right (chapter 8).
@@ -22,7 +25,7 @@ export class VersionedCache<Value extends object> {
     max: number,
     topics: readonly ChangeTopic[],
   ) {
-    this.cache = new LRUCache({ max });
+    this.cache = new LRUCache({ max, ttl: REMEMBERED_MS });
     for (const topic of topics) events.on(topic, ({ id }) => this.drop(id));
     events.onGap(() => this.dropAll());
   }

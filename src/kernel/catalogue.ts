@@ -41,4 +41,47 @@ export const KERNEL_TOOLS: readonly KernelTool[] = [
       },
     },
   },
+  {
+    canonical_name: 'nexus.tools.search',
+    name: 'tool_search',
+    effect_profile: READS_THE_KERNEL,
+    definition: {
+      type: 'function',
+      function: {
+        name: 'tool_search',
+        description:
+          'Searches the tools and skills of this run by words and answers their full definitions. Call what it finds by its name, or with tool_call.',
+        parameters: {
+          type: 'object',
+          properties: {
+            query: {
+              type: 'string',
+              description: 'A tool’s exact name, or words that its name, description or skills hold',
+            },
+            limit: { type: 'integer', minimum: 1, maximum: 50, default: 10 },
+          },
+          required: ['query'],
+          additionalProperties: false,
+        },
+      },
+    },
+  },
+  {
+    canonical_name: 'nexus.tools.call',
+    name: 'tool_call',
+    effect_profile: 'of_called_tool',
+    definition: {
+      type: 'function',
+      function: {
+        name: 'tool_call',
+        description: 'Calls a tool of this run by its name, as tool_search found it.',
+        parameters: {
+          type: 'object',
+          properties: { name: { type: 'string' }, input: { type: 'object' } },
+          required: ['name', 'input'],
+          additionalProperties: false,
+        },
+      },
+    },
+  },
 ];

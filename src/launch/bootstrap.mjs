@@ -27,17 +27,37 @@ for (const name of process.argv.slice(2)) {
 
 /** `npm ci`, when the lock file is not the one that was installed last. */
 async function install() {
-  const stamp = hashOf([join(ROOT, 'package.json'), join(ROOT, 'package-lock.json')]);
+  const { dependencies, devDependencies, overrides, allowScripts } = readJson('package.json');
+  const wanted = JSON.stringify({ dependencies, devDependencies, overrides, allowScripts });
+  const stamp = hashOf([join(ROOT, 'package-lock.json')], wanted);
   if (readIfThere(INSTALL_STAMP) === stamp) return;
-  await timed('Installing packages', async () => {
-    // the lock file names no hosts, so npm would ask about each package: what it has already comes first
-    const offlineFirst = await npm('ci', '--include=dev', '--prefer-offline');
-    if (offlineFirst.code !== 0) {
-      const online = await npm('ci', '--include=dev');
-      if (online.code !== 0) throw new Error(`npm ci failed:\n${online.output}`);
-    }
-  });
+  if (!isInstalled({ ...dependencies, ...devDependencies })) await timed('Installing packages', npmCi);
   writeFileSync(INSTALL_STAMP, stamp);
+}
+
+async function npmCi() {
+  // the lock file names no hosts, so npm would ask about each package: what it has already comes first
+  const offlineFirst = await npm('ci', '--include=dev', '--prefer-offline');
+  if (offlineFirst.code === 0) return;
+  const online = await npm('ci', '--include=dev');
+  if (online.code !== 0) throw new Error(`npm ci failed:\n${online.output}`);
+}
+
+/**
+ * Whether somebody ran `npm ci` already: what npm noted down of node_modules is what the lock file wants, and that what
+ * package.json wants.
+ */
+function isInstalled(dependencies) {
+  if (!existsSync(join(ROOT, 'node_modules/.package-lock.json'))) return false;
+  const { packages: there } = readJson('node_modules/.package-lock.json');
+  const { '': root, ...wanted } = readJson('package-lock.json').packages;
+  const locked = { ...root.dependencies, ...root.devDependencies };
+  const isLocked = Object.entries(dependencies).every(([name, range]) => locked[name] === range);
+  const isThere = ([path, { version, integrity, optional, devOptional }]) =>
+    there[path] === undefined
+      ? Boolean(optional || devOptional)
+      : there[path].version === version && there[path].integrity === integrity;
+  return isLocked && Object.entries(wanted).every(isThere);
 }
 
 /** Finds nats-server, or installs it where that is possible. An external NATS needs none. */
@@ -71,15 +91,30 @@ async function build() {
       if (map) writeFileSync(`${target}.map`, map);
     }
     writeFileSync(join(making, '.nexus-build'), stamp);
-    const old = join(ROOT, `dist.old.${process.pid}`);
-    if (existsSync(join(ROOT, 'dist'))) renameSync(join(ROOT, 'dist'), old);
-    renameSync(making, join(ROOT, 'dist'));
-    rmSync(old, { recursive: true, force: true });
+    replaceDist(making);
   });
 }
 
+/** Puts a finished build where the old one was. Several may build at once: the last one stays. */
+function replaceDist(making) {
+  const dist = join(ROOT, 'dist');
+  const old = `${making}.old`;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      if (existsSync(dist)) renameSync(dist, old);
+      renameSync(making, dist);
+      break;
+    } catch (fault) {
+      // another build was put there between the two steps
+      if (tries === 5) throw fault;
+    } finally {
+      rmSync(old, { recursive: true, force: true });
+    }
+  }
+}
+
 function buildConfiguration() {
-  const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'nest-cli.json'), 'utf8'));
+  const { compilerOptions } = readJson('nest-cli.json');
   const { options } = compilerOptions.builder;
   return { options, swcrcPath: join(ROOT, options.swcrcPath) };
 }
@@ -91,11 +126,15 @@ function sourcesBelow(folder) {
     .sort();
 }
 
-function hashOf(files) {
-  const hash = createHash('sha256');
+function hashOf(files, more = '') {
+  const hash = createHash('sha256').update(more);
   for (const file of files)
     hash.update(relative(ROOT, file)).update('\0').update(readFileSync(file)).update('\0');
   return hash.digest('hex');
+}
+
+function readJson(name) {
+  return JSON.parse(readFileSync(join(ROOT, name), 'utf8'));
 }
 
 function readIfThere(file) {

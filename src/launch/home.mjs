@@ -12,6 +12,8 @@ export class Home {
   /** @param {string | undefined} folder */
   constructor(folder) {
     this.folder = resolve(folder || '.nexus');
+    // others may pass through, as the account that PostgreSQL runs as must, and list or read nothing
+    mkdirSync(this.folder, { recursive: true, mode: 0o711 });
     mkdirSync(join(this.folder, 'logs'), { recursive: true, mode: 0o700 });
     this.workspace = join(this.folder, 'workspace');
     if (!existsSync(this.workspace)) {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Whether a process of this id lives. */
-export function isAlive(pid) {
+/** Whether there is a process of this id, be it one that ended and that its parent has not asked about yet. */
+function exists(pid) {
   try {
     process.kill(pid, 0);
     return true;
@@ -10,26 +10,37 @@ export function isAlive(pid) {
   }
 }
 
+/** Whether a process of this id still works; one that ended has no command line any more. */
+const works = (pid) => exists(pid) && commandLine(pid) !== '';
+
+/** Waits until no process has this id, for `timeoutMs` at most, and says whether it is so. */
+export async function isGone(pid, timeoutMs, isThere = exists) {
+  for (const until = Date.now() + timeoutMs; isThere(pid);) {
+    if (Date.now() > until) return false;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return true;
+}
+
 /**
- * Ends what a killed start left running: the recorded processes, where the command line still is the recorded one, so
- * that nobody else's process is ever touched.
+ * Ends what a killed start left running, the last first: the recorded processes, where the command line still is the
+ * recorded one, so that nobody else's process is ever touched.
  * @param {import('./home.mjs').Home} home
  */
 export async function endLeftovers(home) {
-  for (const { pid, mark, signal } of home.readJson('children.json') ?? []) {
-    if (!isAlive(pid) || !commandLine(pid).includes(mark)) continue;
+  for (const { pid, mark, signal } of (home.readJson('children.json') ?? []).reverse()) {
+    if (!works(pid) || !commandLine(pid).includes(mark)) continue;
     process.kill(pid, signal);
-    for (let tries = 0; tries < 200 && isAlive(pid); tries += 1) {
-      if (tries === 150) process.kill(pid, 'SIGKILL');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    if (await isGone(pid, 8_000, works)) continue;
+    process.kill(pid, 'SIGKILL');
+    await isGone(pid, 2_000, works);
   }
 }
 
 /** The pid of the start that uses this home just now; undefined when there is none. */
 export function runningStart(home) {
   const pid = Number(home.read('start.pid') ?? 0);
-  return pid > 0 && pid !== process.pid && isAlive(pid) && commandLine(pid).includes('start.mjs')
+  return pid > 0 && pid !== process.pid && works(pid) && commandLine(pid).includes('start.mjs')
     ? pid
     : undefined;
 }

@@ -39,10 +39,10 @@ export function installNatsServer() {
 }
 
 /**
- * Starts a nats-server on the loopback address; port 0 takes a free one.
- * @param {{dir: string, port: number, stdio?: import('node:child_process').StdioOptions}} options
+ * Starts a nats-server on the loopback address; port 0 takes a free one. It ends with this process, unless it `outlives` it.
+ * @param {{dir: string, port: number, log?: string, outlives?: boolean, onStarted?: (service: object) => void}} options
  */
-export async function startNats({ dir, port: wanted, stdio }) {
+export async function startNats({ dir, port: wanted, ...childOptions }) {
   const binary = findNatsServer();
   if (!binary) throw new Error('nats-server was not found');
   const port = wanted === 0 ? await freePort() : wanted;
@@ -55,7 +55,7 @@ export async function startNats({ dir, port: wanted, stdio }) {
     'write_deadline: "10s"',
   ];
   writeFileSync(config, `${lines.join('\n')}\n`, { mode: 0o600 });
-  const service = startChild(binary, ['-c', config], stdio ? { stdio } : {});
+  const service = startChild(binary, ['-c', config], childOptions);
   await whenReady(service, 'nats-server', () => greets(port));
   return { ...service, port, url: `nats://127.0.0.1:${port}` };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -17,6 +17,7 @@ import { connect } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild, whenReady } from './child.mjs';
+import { isGone } from './leftovers.mjs';
 import { freePort } from './port.mjs';
 
 /** PostgreSQL refuses to run as root: then it runs as this account, which is made when it is missing. */
@@ -27,15 +28,17 @@ const TEST_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=
 
 /**
  * Starts the PostgreSQL that npm brought, on the loopback address; port 0 takes a free one. Mode `durable` keeps what it
- * acknowledges, `test` is fast and keeps nothing.
- * @param {{dataDir: string, port: number, mode: 'durable' | 'test', stdio?: import('node:child_process').StdioOptions}} options
+ * acknowledges, `test` is fast and keeps nothing. It ends with this process, unless it `outlives` it.
+ * @param {{dataDir: string, port: number, mode: 'durable' | 'test', log?: string, outlives?: boolean,
+ *   onStarted?: (service: object) => void}} options
  */
-export async function startPostgres({ dataDir, port: wanted, mode, stdio }) {
+export async function startPostgres({ dataDir, port: wanted, mode, ...childOptions }) {
   const port = wanted === 0 ? await freePort() : wanted;
   const account = process.getuid?.() === 0 ? serviceAccount() : undefined;
   const programs = reachablePrograms(account);
-  const data = reachableData(resolve(dataDir), account);
+  // first, since it makes the folder around the data, closed to others
   const password = passwordOf(`${resolve(dataDir)}.password`);
+  const data = reachableData(resolve(dataDir), account, mode);
   if (!existsSync(join(data, 'PG_VERSION'))) initialise({ programs, data, account, mode, password });
   const settings = [
     `port=${port}`,
@@ -43,19 +46,30 @@ export async function startPostgres({ dataDir, port: wanted, mode, stdio }) {
     'unix_socket_directories=',
     'max_connections=200',
     'shared_buffers=128MB',
+    // a refused key is no fault of the server's: only what ends it is worth a line
+    'log_min_messages=log',
+    'log_min_error_statement=panic',
     ...(mode === 'test' ? TEST_SETTINGS : []),
   ];
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
+  await formerIsGone(data);
   const service = startChild(join(programs, 'bin', 'postgres'), args, {
     ...account,
     cwd: data,
     env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },
     // fast shutdown: end the sessions, write everything; at once where nothing is worth writing
     stopSignal: mode === 'test' ? 'SIGQUIT' : 'SIGINT',
-    ...(stdio ? { stdio } : {}),
+    scratch: mode === 'test' ? [data] : [],
+    ...childOptions,
   });
   await whenReady(service, 'PostgreSQL', () => accepts(port));
   return { ...service, port, data, url: `postgres://nexus:${password}@127.0.0.1:${port}/postgres` };
+}
+
+/** A server that was killed may take a moment to be gone, and another one refuses to start beside it. */
+async function formerIsGone(data) {
+  const file = join(data, 'postmaster.pid');
+  if (existsSync(file)) await isGone(Number.parseInt(readFileSync(file, 'utf8'), 10), 5_000);
 }
 
 function initialise({ programs, data, account, mode, password }) {
@@ -72,9 +86,8 @@ function initialise({ programs, data, account, mode, password }) {
     execFileSync(join(programs, 'bin', 'initdb'), args, { ...account, cwd: data, env, stdio: 'pipe' });
   } catch (fault) {
     rmSync(data, { recursive: true, force: true });
-    throw new Error(
-      `PostgreSQL could not make its data folder: ${fault.stderr?.toString() ?? fault.message}`,
-    );
+    const reason = fault.stderr?.toString() ?? fault.message;
+    throw new Error(`PostgreSQL could not make its data folder: ${reason}`, { cause: fault });
   } finally {
     rmSync(passwordFile, { force: true });
   }
@@ -116,11 +129,19 @@ function packageFolder(path) {
   return existsSync(join(path, 'package.json')) ? path : packageFolder(dirname(path));
 }
 
-/** The data folder itself, or, below a folder the account can't enter, one of its own that stands for it. */
-function reachableData(data, account) {
+/**
+ * The data folder itself, or, below a folder that the account can't enter, one under /var/lib (for tests /var/tmp) that
+ * stands for it. Which one is remembered beside it: whoever deletes the home starts anew.
+ */
+function reachableData(data, account, mode) {
   if (!account || isOpenToAll(dirname(data))) return data;
-  const mark = createHash('sha256').update(data).digest('hex').slice(0, 16);
-  return `/var/tmp/nexus-data-${mark}`;
+  const location = `${data}.location`;
+  const root = mode === 'durable' ? '/var/lib' : '/var/tmp';
+  if (!existsSync(location)) {
+    mkdirSync(dirname(location), { recursive: true, mode: 0o700 });
+    writeFileSync(location, `${root}/nexus-data-${randomBytes(8).toString('hex')}\n`, { mode: 0o600 });
+  }
+  return readFileSync(location, 'utf8').trim();
 }
 
 /** Makes the links between library names that the package's install script makes, where that did not run. */
@@ -139,9 +160,10 @@ function linked(native) {
   return native;
 }
 
+/** Whether every account may pass through all folders down to this one. */
 function isOpenToAll(path) {
   for (let folder = path; ; folder = dirname(folder)) {
-    if (existsSync(folder) && (statSync(folder).mode & 0o005) !== 0o005) return false;
+    if (existsSync(folder) && (statSync(folder).mode & 0o001) === 0) return false;
     if (dirname(folder) === folder) return true;
   }
 }

@@ -50,11 +50,11 @@ export async function provision(home, url, { withRunner }) {
   return { runnerId };
 }
 
-/** Whether the runner has announced its tools. */
-export async function serves(home, url, runnerId) {
+/** When the runner last announced what it serves; null when it never did. */
+export async function announcedAt(home, url, runnerId) {
   const path = `/agent_api/v1/executors/${runnerId}`;
   const { executor } = await askNexus(url, 'GET', path, { token: home.read('agent.secret') });
-  return executor.served_tools.length > 0;
+  return executor.announced_at;
 }
 
 async function askNexus(url, method, path, { body, token }) {
@@ -64,6 +64,12 @@ async function askNexus(url, method, path, { body, token }) {
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   const text = await answer.text();
+  if (answer.status === 401) {
+    throw new Error(
+      `${method} ${path} answered 401: the secrets in NEXUS_HOME are not of this database. ` +
+        'Use the DATABASE_URL that they were made with, or another NEXUS_HOME.',
+    );
+  }
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
   return text === '' ? undefined : JSON.parse(text);
 }

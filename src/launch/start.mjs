@@ -2,7 +2,7 @@
  * `npm start`: PostgreSQL, NATS, a node and a local runner on this machine, in this order, and all of it stopped in the
  * reverse order. `DATABASE_URL` and `NATS_URL` replace the embedded parts, `NEXUS_LOCAL_RUNNER=off` leaves the runner out.
  */
-import { openSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { startChild, whenReady } from './child.mjs';
 import { Home } from './home.mjs';
@@ -10,25 +10,23 @@ import { endLeftovers, runningStart } from './leftovers.mjs';
 import { startNats } from './nats-server.mjs';
 import { isFree } from './port.mjs';
 import { startPostgres } from './postgres.mjs';
-import { provision, serves } from './provision.mjs';
+import { announcedAt, provision } from './provision.mjs';
 
-const LOG_BYTES_MAX = 10 * 1024 * 1024;
+const RUNNER_PAUSE_MS = { first: 500, most: 30_000 };
 const env = process.env;
 const program = (path) => fileURLToPath(new URL(`../../dist/src/${path}`, import.meta.url));
 const home = new Home(env.NEXUS_HOME);
 const services = [];
-const children = [];
 let stopping = false;
 
-process.once('SIGINT', () => void stop(0));
-process.once('SIGTERM', () => void stop(0));
-process.once('SIGHUP', () => void stop(0));
+// heard every time: npm passes on the Ctrl-C that the terminal has sent us already
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void stop(0));
 // npm that is killed leaves us behind: then stop as well
 const parent = process.ppid;
-setInterval(() => process.ppid !== parent && void stop(0), 500).unref();
+if (env.npm_lifecycle_event) setInterval(() => process.ppid !== parent && void stop(0), 500).unref();
 
 start().catch((fault) => {
-  process.stderr.write(`\nnexus: ${fault.message}\n`);
+  if (!stopping) process.stderr.write(`\nnexus: ${fault.message}\n`);
   void stop(1);
 });
 
@@ -45,11 +43,13 @@ async function start() {
   const databaseUrl = env.DATABASE_URL || (await step('PostgreSQL', startEmbeddedPostgres));
   const natsUrl = env.NATS_URL || (await step('NATS', startEmbeddedNats));
   home.write('database.url', databaseUrl);
+  const isFirstStart = home.read('platform.secret') === undefined;
   const url = await step('Nexus', () => startNode(databaseUrl, natsUrl));
   const withRunner = env.NEXUS_LOCAL_RUNNER !== 'off';
   const { runnerId } = await provision(home, url, { withRunner });
   if (withRunner) await step('Local runner', () => startRunner(url, natsUrl, runnerId));
 
+  if (stopping) return;
   home.writeJson('ready.json', {
     http_url: url,
     docs_url: `${url}/docs`,
@@ -61,6 +61,9 @@ async function start() {
       runner_executor_public_id: withRunner ? runnerId : null,
     },
   });
+  if (isFirstStart) {
+    process.stdout.write(`\nPlatform secret (shown this once): ${home.read('platform.secret')}\n`);
+  }
   welcome(url, natsUrl, withRunner ? runnerId : undefined);
 }
 
@@ -70,23 +73,32 @@ async function startEmbeddedPostgres() {
     dataDir: home.path('postgres'),
     port,
     mode: 'durable',
-    stdio: logTo('postgres'),
+    log: logOf('postgres'),
+    outlives: true,
+    onStarted: (service) =>
+      mustRun('PostgreSQL', service, { mark: `-c port=${port} -c listen_addresses`, signal: 'SIGINT' }),
   });
-  await keep('PostgreSQL', postgres, { mark: 'postgres', signal: 'SIGINT' });
   return postgres.url;
 }
 
 async function startEmbeddedNats() {
   const port = await portOf('NEXUS_NATS_PORT', 7422);
-  const nats = await startNats({ dir: home.path('nats'), port, stdio: logTo('nats') });
-  await keep('NATS', nats, { mark: 'nats-server', signal: 'SIGTERM' });
+  const nats = await startNats({
+    dir: home.path('nats'),
+    port,
+    log: logOf('nats'),
+    outlives: true,
+    onStarted: (service) => mustRun('NATS', service, { mark: home.path('nats'), signal: 'SIGTERM' }),
+  });
   return nats.url;
 }
 
 async function startNode(databaseUrl, natsUrl) {
   const port = await portOf('NEXUS_HTTP_PORT', 7420);
   const node = startChild(process.execPath, ['--enable-source-maps', program('main.js')], {
-    stdio: logTo('node'),
+    log: logOf('node'),
+    outlives: true,
+    onStarted: (service) => mustRun('Nexus', service, { mark: program('main.js'), signal: 'SIGTERM' }),
     env: {
       ...env,
       DATABASE_URL: databaseUrl,
@@ -95,58 +107,72 @@ async function startNode(databaseUrl, natsUrl) {
       NEXUS_HTTP_PORT: String(port),
     },
   });
-  await keep('Nexus', node, { mark: 'main.js', signal: 'SIGTERM' });
-  const url = `http://127.0.0.1:${port}`;
-  await whenReady(node, `Nexus (${home.path('logs/node.log')})`, () => isReady(url));
+  const url = `http://${reachableHost(env.NEXUS_HTTP_HOST)}:${port}`;
+  await whenReady(node, 'Nexus', () => isReady(url));
   return url;
 }
 
-async function startRunner(url, natsUrl, runnerId, attempt = 0) {
-  const args = [
-    '--registration',
-    home.path('runner.registration.json'),
-    '--nats-url',
-    natsUrl,
-    '--root',
-    home.workspace,
-  ];
-  const runner = startChild(process.execPath, [program('runner/main.js'), ...args], {
-    stdio: logTo('runner'),
-  });
-  record({ pid: runner.pid, mark: 'runner/main.js', signal: 'SIGTERM' });
-  services.push({ name: 'Local runner', service: runner });
-  void runner.ended.then((how) => {
-    services.splice(
-      services.findIndex(({ service }) => service === runner),
-      1,
-    );
-    if (stopping) return;
-    process.stderr.write(`nexus: the local runner ended (${how}); it is started again\n`);
-    setTimeout(
-      () => !stopping && void startRunner(url, natsUrl, runnerId, attempt + 1),
-      Math.min(30_000, 500 * 2 ** attempt),
-    );
-  });
-  if (attempt === 0)
-    await whenReady(runner, `The local runner (${home.path('logs/runner.log')})`, () =>
-      serves(home, url, runnerId),
-    );
+async function startRunner(url, natsUrl, runnerId) {
+  const before = await announcedAt(home, url, runnerId);
+  const hasAnnounced = async () => (await announcedAt(home, url, runnerId)) !== before;
+  const runner = spawnRunner(natsUrl);
+  await whenReady(runner, `The local runner (${logOf('runner')})`, hasAnnounced);
+  void superviseRunner(runner, natsUrl);
 }
 
-/** Remembers a service that must not end by itself. */
-async function keep(name, service, { mark, signal }) {
-  services.push({ name, service });
-  record({ pid: service.pid, mark, signal });
+function spawnRunner(natsUrl) {
+  const registration = home.path('runner.registration.json');
+  const args = ['--registration', registration, '--nats-url', natsUrl, '--root', home.workspace];
+  return startChild(process.execPath, [program('runner/main.js'), ...args], {
+    log: logOf('runner'),
+    outlives: true,
+    onStarted: (service) => keep(service, { mark: registration, signal: 'SIGTERM' }),
+    // what a runner has no business with, its tools can't leak
+    env: { PATH: env.PATH, HOME: env.HOME, LANG: env.LANG, TMPDIR: env.TMPDIR },
+  });
+}
+
+/** Starts the runner again whenever it ends, after a pause that doubles while it does not last a minute. */
+async function superviseRunner(first, natsUrl) {
+  let runner = first;
+  let pauseMs = RUNNER_PAUSE_MS.first;
+  for (;;) {
+    const started = Date.now();
+    const how = await runner.ended;
+    if (stopping) return;
+    if (Date.now() - started > 60_000) pauseMs = RUNNER_PAUSE_MS.first;
+    process.stderr.write(
+      `nexus: the local runner ended (${how}); it is started again. See ${logOf('runner')}\n`,
+    );
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if (stopping) return;
+    pauseMs = Math.min(2 * pauseMs, RUNNER_PAUSE_MS.most);
+    runner = spawnRunner(natsUrl);
+  }
+}
+
+/** Keeps a service that must not end by itself: where it does, everything ends. */
+function mustRun(name, service, { mark, signal }) {
+  keep(service, { mark, signal });
   void service.ended.then((how) => {
     if (stopping) return;
-    process.stderr.write(`nexus: ${name} ended (${how}); see ${home.path('logs')}\n`);
+    process.stderr.write(
+      `\nnexus: ${name} ended (${how}). Its last words, of ${home.path('logs')}:\n${service.tail()}\n`,
+    );
     void stop(1);
   });
 }
 
-function record(child) {
-  children.push(child);
-  home.writeJson('children.json', children);
+/** Remembers a service, so that it is stopped with us, and, where we are killed, ended by the next start. */
+function keep(service, { mark, signal }) {
+  if (service.pid === undefined) return;
+  if (stopping) service.child.kill(signal);
+  services.push({ service, mark, signal });
+  const running = services.filter((kept) => kept.service.isRunning());
+  home.writeJson(
+    'children.json',
+    running.map((kept) => ({ pid: kept.service.pid, mark: kept.mark, signal: kept.signal })),
+  );
 }
 
 async function stop(code) {
@@ -160,6 +186,8 @@ async function stop(code) {
 }
 
 async function step(name, work) {
+  // told to stop in the midst of the start: nothing more begins
+  if (stopping) await new Promise(() => {});
   const started = Date.now();
   process.stdout.write(`${name} …`);
   const result = await work();
@@ -175,6 +203,12 @@ async function portOf(variable, fallback) {
   return port;
 }
 
+/** Where we reach what listens on this address: all addresses include the loopback one. */
+function reachableHost(address = '127.0.0.1') {
+  if (['', '0.0.0.0', '::'].includes(address)) return '127.0.0.1';
+  return address.includes(':') ? `[${address}]` : address;
+}
+
 async function isReady(url) {
   return fetch(`${url}/readyz`).then(
     (answer) => answer.ok,
@@ -182,13 +216,7 @@ async function isReady(url) {
   );
 }
 
-/** Standard output and error into a log file, which starts anew when it has become large. */
-function logTo(name) {
-  const file = home.path(`logs/${name}.log`);
-  const log = openSync(file, 'a', 0o600);
-  if (statSync(file).size > LOG_BYTES_MAX) truncateSync(file);
-  return ['ignore', log, log];
-}
+const logOf = (name) => home.path(`logs/${name}.log`);
 
 function welcome(url, natsUrl, runnerId) {
   const lines = [
@@ -206,20 +234,22 @@ function welcome(url, natsUrl, runnerId) {
       '',
       'Call a tool on the local runner (paste it into another terminal):',
       '',
-      `  ${callLine(url)}`,
+      `  ${callLine(url, runnerId)}`,
     );
   }
   process.stdout.write(`${lines.join('\n')}\n\nCtrl-C stops all of it.\n`);
 }
 
 /** One line for a shell: a run, a call of `ls`, and the answer. */
-function callLine(url) {
-  const secret = home.path('agent.secret');
-  const head = `-H "Authorization: Bearer $(cat ${quote(secret)})" -H 'Content-Type: application/json'`;
-  const runnerOf = `$(node -p 'JSON.parse(fs.readFileSync(${JSON.stringify(home.path('ready.json'))})).local.runner_executor_public_id')`;
-  const body = `"{\\"default_runner_executor_public_id\\":\\"${runnerOf}\\",\\"steps\\":[{\\"call\\":{\\"name\\":\\"ls\\",\\"key\\":\\"first\\",\\"input\\":{\\"path\\":\\".\\"}}}]}"`;
-  const run = `$(curl -sS ${head} ${url}/agent_api/v1/runs -d ${body} | node -p 'JSON.parse(fs.readFileSync(0)).run.public_id')`;
-  return `curl -sS ${head} "${url}/agent_api/v1/runs/${run}/tasks/first?wait_ms=10000"`;
+function callLine(url, runnerId) {
+  const head = `-H "Authorization: Bearer $(cat ${quote(home.path('agent.secret'))})" -H 'Content-Type: application/json'`;
+  const body = JSON.stringify({
+    default_runner_executor_public_id: runnerId,
+    steps: [{ call: { name: 'ls', key: 'first', input: { path: '.' } } }],
+  });
+  const runs = `${url}/agent_api/v1/runs`;
+  const run = `$(curl -sS ${head} ${runs} -d '${body}' | node -p 'JSON.parse(fs.readFileSync(0)).run.public_id')`;
+  return `curl -sS ${head} "${runs}/${run}/tasks/first?wait_ms=10000"`;
 }
 
 const quote = (path) => `'${path.replaceAll("'", "'\\''")}'`;

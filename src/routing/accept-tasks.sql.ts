@@ -34,22 +34,28 @@ export interface TaskDraft {
   readonly announced_sha256: string | null;
 }
 
-/** Who asks, for what run, with what: `drafts` is the JSON text of a list of `TaskDraft`. */
-export type AcceptParams = [
-  accountId: AccountId,
-  runId: string,
-  credentialId: string,
-  callerId: string,
-  drafts: string,
-];
+/** One request: calls of one caller on one run, all of which become tasks, or none. */
+export interface AcceptJob {
+  readonly account_id: AccountId;
+  readonly run_id: string;
+  readonly credential_id: string;
+  readonly caller_id: string;
+  readonly drafts: readonly TaskDraft[];
+}
 
-/** SQL: the drafts as rows, of parameter `n`. */
-export const draftRows = (n: number): string => `
-  json_to_recordset($${n}::json) as draft (
+const DRAFT_COLUMNS = `
     ordinal integer, task_key text, tool_name text, tool_alias text, tool_call_id text, tool_input text,
     effect_profile text, addressed_role text, addressed_id uuid, announcement_version bigint, timeout_ms integer,
     extension_bound_ms integer, status text, approval_origin text, approval_by uuid, error_key text, error_detail text,
-    content text, structured_content text, announced_sha256 text)`;
+    content text, structured_content text, announced_sha256 text`;
+
+/** The parameter of `acceptTasks`: every draft of every request as one row. */
+export function draftsJson(jobs: readonly AcceptJob[]): string {
+  const rows = jobs.flatMap(({ drafts, ...asked }, request) =>
+    drafts.map((draft) => ({ request, ...asked, ...draft })),
+  );
+  return JSON.stringify(rows);
+}
 
 /**
  * SQL: whether the executor `e` is eligible for the run's principal `m`, and its scope admits the caller `c` where that is
@@ -72,38 +78,62 @@ export const approvalJson = (d: string, at: string): string => `
     'origin', ${d}.approval_origin, 'decided_by', ${d}.approval_by, 'decided_at', ${iso(at)})) end`;
 
 /**
- * Accepts 1 to 64 calls in one statement, all or none (chapter 5); fewer rows than drafts is always no row. It holds only
+ * Accepts requests of 1 to 64 calls in one statement, each request whole or not at all (chapter 5). A request holds only
  * for a run that is neither stopped nor pruned, whose row it locks against both; a live credential; executors that are
  * eligible now and announce what the drafts were made of. A key that is taken raises unique_violation.
  *
- * One round trip however many steps. Executors, announcements and members are reached by primary key, never by scanning.
+ * One round trip however many requests and steps: at 64 in flight a shared statement costs a third of single ones. Runs,
+ * credentials, members, executors and announcements are reached by primary key, never by scanning: the `limit 1` keeps a
+ * plan for many rows from joining whole tables.
  */
-export const acceptTasks = statement<AcceptParams, TaskRow>(
+export const acceptTasks = statement<[drafts: string], TaskRow>(
   'accept_tasks',
-  `with run as (
-     select r.id, r.account_id, r.principal_id, clock_timestamp() as at from runs r
-     where r.account_id = $1 and r.id = $2 and r.stopped_at is null and r.details_pruned_at is null
-     for key share
-   ), draft as (
-     select * from ${draftRows(5)}
-   ), admitted as (
-     select run.id as run_id, run.account_id, run.principal_id, run.at, draft.*
-     from run
-     join credentials k on k.account_id = run.account_id and k.id = $3 and k.member_id = $4 and ${isLiveCredential('k')}
-     join members m on m.account_id = run.account_id and m.id = run.principal_id
-     join members c on c.account_id = run.account_id and c.id = $4
-     cross join draft
+  `with draft as materialized (
+     select * from json_to_recordset($1::json) as draft (
+       request integer, account_id uuid, run_id uuid, credential_id uuid, caller_id uuid, ${DRAFT_COLUMNS})
+   ), asked as materialized (
+     select distinct account_id, run_id from draft order by run_id
+   ), run as materialized (
+     select locked.* from asked cross join lateral (
+       select r.id, r.account_id, r.principal_id, clock_timestamp() as at from runs r
+       where r.id = asked.run_id and r.account_id = asked.account_id
+         and r.stopped_at is null and r.details_pruned_at is null
+       for key share) locked
+   ), held as materialized (
+     -- against a revocation, which settles what is addressed to it: one of the two sees the other
+     select locked.id from (
+       select distinct account_id, addressed_id from draft where addressed_id is not null order by addressed_id) d
+     cross join lateral (
+       select e.id from executors e
+       where e.id = d.addressed_id and e.account_id = d.account_id and e.status = 'active'
+       for share) locked
+   ), admitted as materialized (
+     select run.principal_id, run.at, draft.*
+     from draft
+     join run on run.id = draft.run_id and run.account_id = draft.account_id
+     join lateral (
+       select from credentials k where k.id = draft.credential_id and k.account_id = draft.account_id
+         and k.member_id = draft.caller_id and ${isLiveCredential('k')} limit 1) k on true
+     join lateral (
+       select * from members where id = run.principal_id and account_id = run.account_id limit 1) m on true
+     join lateral (
+       select * from members where id = draft.caller_id and account_id = run.account_id limit 1) c on true
      where case draft.addressed_role
        when 'kernel' then true
        when 'tool_provider' then exists (
          select from announcements a join executors e on e.id = a.executor_id
          where a.account_id = run.account_id and a.tool_names @> array[draft.tool_name]
-           and e.kind = 'tool_provider' and ${isGivenToPool('run.account_id', 'draft.tool_name')} and ${mayReach('e', 'm', 'c')})
+           and e.kind = 'tool_provider' and ${mayReach('e', 'm', 'c')}
+           and ${isGivenToPool('run.account_id', 'draft.tool_name')})
        else exists (
          select from executors e join announcements a on a.executor_id = e.id
          where e.account_id = run.account_id and e.id = draft.addressed_id and e.kind = draft.addressed_role
            and a.version = draft.announcement_version and ${mayReach('e', 'm', 'c')})
+         and (select true from held where held.id = draft.addressed_id limit 1)
        end
+   ), whole as materialized (
+     select request from draft group by request
+     having count(*) = (select count(*) from admitted where admitted.request = draft.request)
    ), task as (
      insert into tasks (run_id, task_key, account_id, principal_id, tool_name, tool_alias, tool_call_id, tool_input,
        effect_profile, status, target_id, addressed_role, addressed_id, timeout_ms, extension_bound_ms, accepted_at,
@@ -119,8 +149,8 @@ export const acceptTasks = statement<AcceptParams, TaskRow>(
        content::json, structured_content::json, case status when 'completed' then false end, error_key, error_detail,
        ${approvalJson('admitted', 'at')}, decode(announced_sha256, 'hex')
      from admitted
-     where (select count(*) from admitted) = json_array_length($5::json)
-     order by ordinal
+     where request in (select whole.request from whole)
+     order by request, ordinal
      returning *
    )
    select ${taskColumns('task')} from task order by seq`,
@@ -137,8 +167,17 @@ export interface AcceptDiagnosis {
   readonly may_reach: boolean;
 }
 
+/** Who asks, for what run, with what: `drafts` is the JSON text of a list of `TaskDraft`. */
+type DiagnosisParams = [
+  accountId: AccountId,
+  runId: string,
+  credentialId: string,
+  callerId: string,
+  drafts: string,
+];
+
 /** The diagnosing read behind `acceptTasks`: it changes nothing, and looks at one draft after the other. */
-export const diagnoseAcceptance = statement<AcceptParams, AcceptDiagnosis>(
+export const diagnoseAcceptance = statement<DiagnosisParams, AcceptDiagnosis>(
   'accept_diagnose',
   `select exists (select from credentials k where k.id = $3 and k.member_id = c.id and ${isLiveCredential('k')}) as is_live,
           r.stopped_at is not null as is_stopped, r.details_pruned_at is not null as is_pruned,
@@ -149,7 +188,7 @@ export const diagnoseAcceptance = statement<AcceptParams, AcceptDiagnosis>(
    from runs r
    join members m on m.id = r.principal_id
    join members c on c.account_id = r.account_id and c.id = $4
-   cross join ${draftRows(5)}
+   cross join json_to_recordset($5::json) as draft (${DRAFT_COLUMNS})
    where r.account_id = $1 and r.id = $2
    order by draft.ordinal`,
 );

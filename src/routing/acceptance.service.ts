@@ -1,11 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { FrozenDeclaration } from '../assembly/frozen-declaration.js';
+import { KeyedDatabase } from '../db/keyed-database.js';
+import { Lane } from '../db/lane.js';
 import type { Sql } from '../db/statement.js';
 import type { MemberCaller } from '../doors/caller.js';
 import { Metrics } from '../doors/metrics.js';
 import { refuse, refuseUntil } from '../errors/refusal.js';
-import { type AcceptParams, acceptTasks, diagnoseAcceptance, type TaskDraft } from './accept-tasks.sql.js';
+import {
+  type AcceptJob,
+  acceptTasks,
+  diagnoseAcceptance,
+  draftsJson,
+  type TaskDraft,
+} from './accept-tasks.sql.js';
+import { calledStep } from './called-tool.js';
 import { DeclarationStore } from './declaration-store.js';
 import { Dispatch } from './dispatch.js';
 import type { FrozenRun } from './frozen-run.js';
@@ -27,17 +36,28 @@ const TAKEN = { code: '23505', constraint: 'tasks_pkey' };
  */
 @Injectable()
 export class Acceptance {
+  private readonly lane: Lane<AcceptJob, TaskRow[]>;
+
   constructor(
+    private readonly keyed: KeyedDatabase,
     private readonly declarations: DeclarationStore,
     private readonly finder: PlaceFinder,
     private readonly dispatch: Dispatch,
     private readonly events: TaskEvents,
     private readonly metrics: Metrics,
-  ) {}
+  ) {
+    this.lane = new Lane({
+      name: acceptTasks.name,
+      keyOf: ({ run_id, drafts }) => `${run_id}/${drafts[0]?.task_key ?? ''}`,
+      bytesOf: ({ drafts }) => drafts.reduce((bytes, { tool_input }) => bytes + tool_input.length, 0),
+      flush: (jobs) => insert(keyed, jobs),
+    });
+  }
 
   /**
-   * Accepts the steps on a run that the caller sees; answers the tasks in the order of the steps. `declaration` is given
-   * where it is not stored yet. Throws the refusals of chapter 5; `unavailable` when announcements change all the time.
+   * Accepts the steps on a run that the caller sees; answers the tasks in the order of the steps. Outside a transaction
+   * (`sql` is the keyed database) requests that come together share a statement. `declaration` is given where it is not
+   * stored yet. Throws the refusals of chapter 5; `unavailable` when announcements change all the time.
    */
   async accept(
     sql: Sql,
@@ -51,19 +71,19 @@ export class Acceptance {
     for (let look = 1; look <= LOOKS; look += 1) {
       const drafts = await this.draft(sql, caller, run, frozen, steps);
       if (drafts) {
-        const params: AcceptParams = [
-          run.accountId,
-          run.id,
-          caller.credentialId,
-          caller.memberId,
-          JSON.stringify(drafts),
-        ];
-        const rows = await insert(sql, params, drafts);
+        const job = {
+          account_id: run.accountId,
+          run_id: run.id,
+          credential_id: caller.credentialId,
+          caller_id: caller.memberId,
+          drafts,
+        };
+        const rows = await this.insert(sql, job);
         if (rows.length > 0) {
           this.metrics.observe('accept', (performance.now() - started) / 1_000);
           return rows;
         }
-        await diagnose(sql, params, steps);
+        await diagnose(sql, job, steps);
       }
       await pause(LOOK_AGAIN_MS);
     }
@@ -74,9 +94,22 @@ export class Acceptance {
   announce(rows: readonly TaskRow[]): void {
     for (const row of rows) {
       if (row.settled_at !== null) this.metrics.settled(row.status);
-      this.events.changed(row.run_id, row.task_key, row);
+      this.events.changed(row);
     }
     this.dispatch.available(rows);
+  }
+
+  /** The tasks of the request; none where the statement did not hold. Throws `key_taken`. */
+  private async insert(sql: Sql, job: AcceptJob): Promise<TaskRow[]> {
+    try {
+      if (sql === this.keyed) return await this.lane.run(job);
+      return (await insert(sql, [job]))[0] ?? [];
+    } catch (fault) {
+      const { code, constraint, detail } = fault as { code?: string; constraint?: string; detail?: string };
+      if (code !== TAKEN.code || constraint !== TAKEN.constraint) throw fault;
+      const key = job.drafts.map(({ task_key }) => task_key).find((taken) => detail?.includes(`, ${taken})`));
+      throw refuse('key_taken', `the run has a task with the key ${key ?? ''}`.trimEnd());
+    }
   }
 
   private async declarationOf(sql: Sql, run: FrozenRun): Promise<FrozenDeclaration> {
@@ -95,7 +128,8 @@ export class Acceptance {
   ): Promise<TaskDraft[] | undefined> {
     const context = { declaration, defaultRunnerId: run.defaultRunnerId, policy: run.policy, caller };
     const drafts: TaskDraft[] = [];
-    for (const [ordinal, step] of steps.entries()) {
+    for (const [ordinal, asked] of steps.entries()) {
+      const step = calledStep(asked, declaration);
       const place = await this.finder.find(sql, caller, run, declaration, step);
       if (!place) return undefined;
       drafts.push(draftTask(step, ordinal, place, context));
@@ -104,20 +138,27 @@ export class Acceptance {
   }
 }
 
-async function insert(sql: Sql, params: AcceptParams, drafts: readonly TaskDraft[]): Promise<TaskRow[]> {
-  try {
-    return await sql.rows(acceptTasks, ...params);
-  } catch (fault) {
-    const { code, constraint, detail } = fault as { code?: string; constraint?: string; detail?: string };
-    if (code !== TAKEN.code || constraint !== TAKEN.constraint) throw fault;
-    const key = drafts.map(({ task_key }) => task_key).find((taken) => detail?.includes(`, ${taken})`));
-    throw refuse('key_taken', `the run has a task with the key ${key ?? ''}`.trimEnd());
-  }
+/** The tasks of each request, in the order of its steps. */
+async function insert(sql: Sql, jobs: readonly AcceptJob[]): Promise<TaskRow[][]> {
+  const rows = new Map<string, TaskRow>();
+  for (const row of await sql.rows(acceptTasks, draftsJson(jobs)))
+    rows.set(`${row.run_id}/${row.task_key}`, row);
+  return jobs.map(({ run_id, drafts }) =>
+    drafts.flatMap(({ task_key }) => rows.get(`${run_id}/${task_key}`) ?? []),
+  );
 }
 
 /** Throws why no row was inserted; returns when only an announcement has moved on since it was looked up. */
-async function diagnose(sql: Sql, params: AcceptParams, steps: readonly Step[]): Promise<void> {
-  const rows = await sql.rows(diagnoseAcceptance, ...params);
+async function diagnose(sql: Sql, job: AcceptJob, steps: readonly Step[]): Promise<void> {
+  const { account_id, run_id, credential_id, caller_id, drafts } = job;
+  const rows = await sql.rows(
+    diagnoseAcceptance,
+    account_id,
+    run_id,
+    credential_id,
+    caller_id,
+    JSON.stringify(drafts),
+  );
   const [first] = rows;
   if (!first) throw refuse('not_found');
   if (!first.is_live) throw refuse('unauthorized');

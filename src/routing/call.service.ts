@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../db/database.js';
+import { KeyedDatabase } from '../db/keyed-database.js';
 import type { Sql } from '../db/statement.js';
 import { Answer } from '../doors/answer.js';
 import type { MemberCaller } from '../doors/caller.js';
@@ -19,10 +19,11 @@ import { Tasks } from './tasks.service.js';
 import { viewerOf } from './viewer.js';
 import { WAIT_MAX_MS, waitMsOf } from './wait-request.js';
 
-/** Which task a call became: what a repeat of it finds again. */
+/** Which task a call became: what a repeat of it finds again, which then reads the row. */
 interface Accepted {
   readonly run_public_id: string;
   readonly task_key: string;
+  readonly row?: TaskRow;
 }
 
 /**
@@ -32,7 +33,7 @@ interface Accepted {
 @Injectable()
 export class Calls {
   constructor(
-    private readonly database: Database,
+    private readonly keyed: KeyedDatabase,
     private readonly idempotency: Idempotency,
     private readonly directory: RunDirectory,
     private readonly creation: RunCreation,
@@ -49,13 +50,14 @@ export class Calls {
     const run = runId === undefined ? undefined : await this.directory.detailSeenBy(viewerOf(caller), runId);
     const isPlain = run !== undefined && key === undefined;
     const accepted = isPlain
-      ? await this.acceptOn(this.database, caller, run, parsed)
+      ? await this.acceptOn(this.keyed, caller, run, parsed)
       : await this.acceptOnce(verb, caller, input, run, parsed);
-    const { run_public_id, task_key } = accepted;
+    const { run_public_id, task_key, row: known } = accepted;
     const row = await this.tasks.settled(
       { accountId: caller.accountId, id: run_public_id },
       task_key,
       waitMs,
+      known,
     );
     return { task: taskJson(row) };
   }
@@ -64,7 +66,7 @@ export class Calls {
   private async acceptOn(sql: Sql, caller: MemberCaller, run: FrozenRun, step: Step): Promise<Accepted> {
     const rows = await this.acceptance.accept(sql, caller, run, [step]);
     this.acceptance.announce(rows);
-    return identityOf(rows);
+    return { ...identityOf(rows), ...(rows[0] && { row: rows[0] }) };
   }
 
   private async acceptOnce(

@@ -23,7 +23,8 @@ export type CreateRunParams = [
 /**
  * Makes a run with everything that is frozen on it, in one statement: the declaration (stored once for equal ones), the
  * policy, and the steward's rules as they stand, or as they stood for its parent. No row where the credential is no longer
- * live, the mode is looser than the agent's floor now, or the parent was pruned; the parent's row is locked against that.
+ * live, the mode is looser than the agent's floor now, or the parent was pruned; the parent's row is locked against that, and
+ * a declaration that is there against being deleted for want of a run.
  */
 export const createRun = statement<CreateRunParams, FrozenRunRow>(
   'run_create',
@@ -41,9 +42,11 @@ export const createRun = statement<CreateRunParams, FrozenRunRow>(
      select principal.*, coalesce(parent.steward_rules, principal.approval_rules) as steward_rules
      from principal left join parent on true
      where $6::uuid is null or parent.id is not null
+   ), kept as (
+     select from declarations d where d.account_id = $1 and d.digest = $8 for key share
    ), declared as (
      insert into declarations (account_id, digest, tool_definitions, environment)
-     select account_id, $8, $9::json, $10::json from admitted
+     select account_id, $8, $9::json, $10::json from admitted where not exists (select from kept)
      on conflict do nothing
    ), run as (
      insert into runs (id, account_id, principal_id, conversation_id, parent_run_id, default_runner_id,

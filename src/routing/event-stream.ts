@@ -3,6 +3,10 @@ import type { ServerResponse } from 'node:http';
 
 /** Milliseconds after which a reader that lost its stream comes back. */
 const RETRY_MS = 1_000;
+/** How long a reader may be behind before it is cut (chapter 9: slow clients are). */
+const BEHIND_MS = 30_000;
+/** How long a stream that was ended may take to reach its reader. */
+const LEAVING_MS = 1_000;
 
 /** One server-sent event stream. Writing to a stream that was closed does nothing. */
 export class EventStream {
@@ -20,7 +24,7 @@ export class EventStream {
   }
 
   get isClosed(): boolean {
-    return this.closed.signal.aborted || this.response.writableEnded;
+    return this.closed.signal.aborted;
   }
 
   /** Whether the reader is behind: what may be dropped is dropped then. */
@@ -47,12 +51,19 @@ export class EventStream {
     if (!this.isClosed && !this.isBehind) this.response.write(': heartbeat\n\n');
   }
 
+  /** Ends it from this side: nothing more is written, and a reader that does not take the rest is cut. */
   end(): void {
-    if (!this.response.writableEnded) this.response.end();
+    if (this.isClosed) return;
+    this.closed.abort();
+    this.response.end();
+    setTimeout(() => this.response.destroy(), LEAVING_MS).unref();
   }
 
   private async write(text: string): Promise<void> {
     if (this.isClosed || this.response.write(text)) return;
-    await once(this.response, 'drain', { signal: this.closed.signal }).catch(() => undefined);
+    const isTooLong = AbortSignal.timeout(BEHIND_MS);
+    const signal = AbortSignal.any([this.closed.signal, isTooLong]);
+    await once(this.response, 'drain', { signal }).catch(() => undefined);
+    if (isTooLong.aborted) this.response.destroy();
   }
 }

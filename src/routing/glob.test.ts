@@ -35,14 +35,11 @@ describe('A glob', () => {
     );
   });
 
-  it.each([
-    ['many stars', `${'*a'.repeat(500)}b`],
-    ['a long part that almost matches everywhere', `*${'a'.repeat(1_020)}b*`],
-    ['a part with its odd character in the middle', `*${'a'.repeat(510)}b${'a'.repeat(510)}*`],
-  ])('stays fast on the largest input with %s', (_, pattern) => {
-    const text = 'a'.repeat(256 * 1024);
+  it('does not try twice what almost matches everywhere', () => {
+    // character by character with a way back this takes 15 s, far from the bound on any machine
+    const pattern = `*${'a'.repeat(8_000)}b*`;
     const started = performance.now();
-    expect(matchesGlob(pattern, text)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(matchesGlob(pattern, 'a'.repeat(256 * 1024))).toBe(false);
+    expect(performance.now() - started).toBeLessThan(3_000);
   });
 });

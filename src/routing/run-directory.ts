@@ -42,6 +42,12 @@ export class RunDirectory {
     return run;
   }
 
+  /** Throws why the run, which was seen, has no such task: retention took it, or there never was one. */
+  async refuseMissingTask(id: string): Promise<never> {
+    const row = await this.database.row(readFrozenRun, id);
+    throw refuse(row?.details_pruned_at ? 'execution_details_pruned' : 'not_found');
+  }
+
   private get(id: string): Promise<FrozenRun | undefined> {
     return this.cache.get(id, async () => {
       const row = await this.database.row(readFrozenRun, id);

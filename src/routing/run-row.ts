@@ -3,7 +3,7 @@ import { OPEN_STATUSES } from '../kernel/task-status.js';
 import type { StoredDeclaration } from './declaration-store.js';
 import type { RunnerEffects } from './run-effects.js';
 
-/** A run as statements answer it; how far it has come is derived from its tasks, never stored. */
+/** A run as statements answer it; how far it has come is derived from its tasks, and stored when retention prunes those. */
 export interface RunRow {
   readonly id: string;
   readonly conversation_id: string | null;
@@ -28,11 +28,15 @@ export const runColumns = (r: string): string => `
   ${r}.approval_rules::text as approval_rules_text, ${r}.created_at, ${r}.stopped_at, ${r}.details_pruned_at,
   progress.is_open, progress.last_settled_at`;
 
-/** SQL: how far the tasks of a run have come; open while it has an open task, or none at all. */
+/**
+ * SQL: how far the tasks of a run have come; open while it has an open task, or none at all. A pruned run stays as it was, and
+ * its tasks, where some are left, are not looked at.
+ */
 export const runProgress = (r: string): string => `
   cross join lateral (
-    select coalesce(bool_or(t.status in (${open})), true) as is_open, max(t.settled_at) as last_settled_at
-    from tasks t where t.run_id = ${r}.id) progress`;
+    select coalesce(bool_or(t.status in (${open})), ${r}.completed_at is null) as is_open,
+      coalesce(max(t.settled_at), ${r}.completed_at) as last_settled_at
+    from tasks t where t.run_id = ${r}.id and ${r}.details_pruned_at is null) progress`;
 
 /** A run on the wire (chapter 5, Shapes). Without its declaration once retention has pruned that. */
 export function runJson(
@@ -40,12 +44,11 @@ export function runJson(
   declaration: StoredDeclaration | undefined,
   effects: RunnerEffects | undefined,
 ): Record<string, unknown> {
-  const isOpen = row.is_open && row.details_pruned_at === null;
   return {
     public_id: row.id,
     conversation_public_id: row.conversation_id,
     parent_run_public_id: row.parent_run_id,
-    status: row.stopped_at !== null ? 'stopped' : isOpen ? 'open' : 'completed',
+    status: row.stopped_at !== null ? 'stopped' : row.is_open ? 'open' : 'completed',
     approval_mode: row.approval_mode,
     approval_rules: new JsonText(row.approval_rules_text),
     default_runner_executor_public_id: row.default_runner_id,
@@ -53,7 +56,7 @@ export function runJson(
     environment: declaration?.environment,
     runner_effects: effects,
     created_at: row.created_at,
-    completed_at: isOpen ? null : row.last_settled_at,
+    completed_at: row.is_open ? null : row.last_settled_at,
     details_pruned_at: row.details_pruned_at ?? undefined,
   };
 }

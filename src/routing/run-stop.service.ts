@@ -37,7 +37,7 @@ export class RunStop {
     this.nodes.publish('run', { id: run.id });
     this.metrics.settled('canceled', canceled.length);
     for (const row of canceled) {
-      this.events.changed(row.run_id, row.task_key, row);
+      this.events.changed(row);
       this.dispatch.canceled(row);
     }
     return answer;

@@ -3,7 +3,7 @@ import { elementTexts, isUnstorable, memberTexts } from '../kernel/json/scan.js'
 import { isTaskKey, isUuid, TASK_KEY } from '../kernel/names.js';
 
 /** Steps of one acceptance: all or none (chapter 5). */
-export const STEPS_MAX = 64;
+const STEPS_MAX = 64;
 /** An input's bound, on its UTF-8 JSON as it was sent. */
 export const INPUT_LIMIT_BYTES = 256 * 1024;
 /** The largest deadline a step may author, in milliseconds. */
@@ -22,13 +22,13 @@ interface AnyStep {
 }
 
 /** A model's call: `name` is a callable of the frozen declaration. */
-export interface CallStep extends AnyStep {
+interface CallStep extends AnyStep {
   readonly kind: 'call';
   readonly toolCallId: string | undefined;
 }
 
 /** A member's call by served name. A route without a UUID asks for the default runner. */
-export interface ToolStep extends AnyStep {
+interface ToolStep extends AnyStep {
   readonly kind: 'tool';
   readonly route: { readonly runnerId: string | undefined } | undefined;
 }

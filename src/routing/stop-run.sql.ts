@@ -16,12 +16,21 @@ export const markStopped = statement<[accountId: AccountId, id: string], { id: s
    returning r.id`,
 );
 
-/** Cancels every open task of a run, in one guarded statement; one that settles at the same moment stays as it is. */
+/**
+ * Cancels every open task of a run, in one guarded statement; one that settles at the same moment stays as it is. Tasks are
+ * locked in the order in which everybody locks them, so that a shared statement of commits and a stop never wait for each
+ * other.
+ */
 export const cancelOpenTasks = statement<[accountId: AccountId, runId: string], TaskRow>(
   'run_cancel_open_tasks',
-  `with canceled as (
-     update tasks t set status = 'canceled', settled_at = clock_timestamp()
+  `with open as materialized (
+     select t.run_id, t.task_key from tasks t
      where t.account_id = $1 and t.run_id = $2 and t.status in (${OPEN_STATUSES.map((s) => `'${s}'`).join(', ')})
+     order by t.run_id, t.task_key collate "C"
+     for no key update
+   ), canceled as (
+     update tasks t set status = 'canceled', settled_at = clock_timestamp()
+     from open where t.run_id = open.run_id and t.task_key = open.task_key
      returning t.*
    )
    select ${taskColumns('canceled')} from canceled order by seq`,

@@ -9,7 +9,7 @@ import type { Step } from './step.js';
 import type { Place } from './where-it-goes.js';
 
 /** A call's deadline when neither its step nor its announcement names one (chapter 5). */
-export const DEFAULT_TIMEOUT_MS = 120_000;
+const DEFAULT_TIMEOUT_MS = 120_000;
 /** What an extension may reach where neither was given (chapter 6, Extend). */
 const EXTENSION_BOUND_MS = 3_600_000;
 
@@ -76,10 +76,10 @@ export function approved(step: JudgedCall, place: Place, context: DraftContext):
   if (verdict === 'deny') return denied(decision);
   // a person who calls what only people can call has decided by calling it (chapter 6, Requests)
   if (place.isOperatorCapability && context.caller.kind === 'human') {
-    return granted(place, context, 'human', context.caller.memberId);
+    return granted(step, place, context, 'human', context.caller.memberId);
   }
   if (verdict === 'ask') return resting(place);
-  return granted(place, context, origin, null);
+  return granted(step, place, context, origin, null);
 }
 
 /** The call rests with what is announced now. */
@@ -99,6 +99,7 @@ export const denied = ({ origin, reason }: Decision): Approved => ({
 
 /** The call goes: to whoever is addressed, or through the kernel at once. */
 export function granted(
+  { input }: Pick<JudgedCall, 'input'>,
   { role, toolName }: Pick<Place, 'role' | 'toolName'>,
   run: KernelCallRun,
   origin: 'mode' | 'rule' | 'human',
@@ -111,7 +112,11 @@ export function granted(
     approval_by: by,
   };
   if (role !== 'kernel') return allowed;
-  const { contentText, structuredContentText } = runKernelTool(toolName, run);
+  const result = runKernelTool(toolName, run, input);
+  if ('fault' in result) {
+    return { ...allowed, status: 'failed', error_key: 'tool_failed', error_detail: result.fault };
+  }
+  const { contentText, structuredContentText } = result;
   return { ...allowed, status: 'completed', content: contentText, structured_content: structuredContentText };
 }
 

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { NodeEvents } from '../bus/node-events.js';
-import { isFinal } from '../kernel/task-status.js';
 import type { TaskRow } from './task-row.js';
 import { TaskWaits } from './task-waits.js';
 
@@ -12,9 +11,9 @@ export class TaskEvents {
     private readonly waits: TaskWaits,
   ) {}
 
-  /** A task was accepted, moved or settled; `row` as it is now spares this node's waiters a read. */
-  changed(run: string, key: string, row?: TaskRow): void {
-    if (row && isFinal(row.status)) this.waits.hand(row);
-    this.events.publish('task', { run, key });
+  /** A task was accepted, moved or settled: `row` is what it is now, which spares this node's waiters a read. */
+  changed(row: TaskRow): void {
+    this.waits.hand(row);
+    this.events.publish('task', { run: row.run_id, key: row.task_key });
   }
 }

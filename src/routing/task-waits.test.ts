@@ -6,18 +6,26 @@ import { Metrics } from '../doors/metrics.js';
 import type { TaskRow } from './task-row.js';
 import { TaskWaits } from './task-waits.js';
 
-/** A node's events without a bus: its own still arrive. */
-function eventsOf(isUp: boolean): { events: NodeEvents; lose: () => void } {
+/** A node's events without a bus: `hear` is a task event of another node. */
+function eventsOf(isUp: boolean): { events: NodeEvents; lose: () => void; hear: (key: string) => void } {
   const changes: (() => void)[] = [];
+  const heard = new Map<string, (fault: null, message: { data: Uint8Array }) => void>();
+  const connection = {
+    subscribe: (subject: string, { callback }: { callback: () => void }) => heard.set(subject, callback),
+    publish: () => undefined,
+  };
   const nodes = {
     isUp,
-    onOpen: () => undefined,
+    onOpen: (use: (open: typeof connection) => void) => use(connection),
     publish: () => isUp,
-    onChange: (heard: () => void) => changes.push(heard),
+    onChange: (change: () => void) => changes.push(change),
   };
   const env = { NEXUS_BUS_PREFIX: 'test' } as Env;
   const events = new NodeEvents(env, { nodes } as unknown as BusConnections);
-  return { events, lose: () => changes.forEach((heard) => heard()) };
+  const hear = (key: string): void => {
+    heard.get('test.node.task')?.(null, { data: Buffer.from(JSON.stringify({ run: 'r', key })) });
+  };
+  return { events, hear, lose: () => changes.forEach((change) => change()) };
 }
 
 const waitsOn = (events: NodeEvents): TaskWaits => new TaskWaits(events, new Metrics());
@@ -57,27 +65,27 @@ describe('A wait for a task', () => {
   });
 
   it('reads again when the task is said to have changed, and by no other task', async () => {
-    const { events } = eventsOf(true);
+    const { events, hear } = eventsOf(true);
     let status: TaskRow['status'] = 'dispatched';
     const { done, reads } = begin(waitsOn(events), () => row(status));
     await jest.advanceTimersByTimeAsync(10);
-    events.publish('task', { run: 'r', key: 'other' });
+    hear('other');
     await jest.advanceTimersByTimeAsync(10);
     expect(reads()).toBe(1);
     status = 'completed';
-    events.publish('task', { run: 'r', key: 'k' });
+    hear('k');
     expect((await done).status).toBe('completed');
     expect(reads()).toBe(2);
   });
 
   it('misses no change that falls into its first read', async () => {
-    const { events } = eventsOf(true);
+    const { events, hear } = eventsOf(true);
     let status: TaskRow['status'] = 'dispatched';
     const { done } = begin(waitsOn(events), () => {
       const seen = row(status);
       if (status === 'dispatched') {
         status = 'completed';
-        events.publish('task', { run: 'r', key: 'k' });
+        hear('k');
       }
       return seen;
     });
@@ -91,6 +99,44 @@ describe('A wait for a task', () => {
     waits.hand(row('completed'));
     expect((await done).status).toBe('completed');
     expect(reads()).toBe(1);
+  });
+
+  it('waits on for a row that this node moved and that is not final', async () => {
+    const waits = waitsOn(eventsOf(true).events);
+    const { done, reads } = begin(waits, () => row('dispatched'));
+    await jest.advanceTimersByTimeAsync(10);
+    waits.hand(row('dispatched'));
+    await jest.advanceTimersByTimeAsync(10);
+    waits.hand(row('completed'));
+    expect((await done).status).toBe('completed');
+    expect(reads()).toBe(1);
+  });
+
+  it('reads when another node moved the task at the moment a row is handed over', async () => {
+    const { events, hear } = eventsOf(true);
+    const waits = waitsOn(events);
+    let status: TaskRow['status'] = 'dispatched';
+    const { done, reads } = begin(waits, () => row(status));
+    await jest.advanceTimersByTimeAsync(10);
+    status = 'completed';
+    waits.hand(row('dispatched'));
+    hear('k');
+    expect((await done).status).toBe('completed');
+    expect(reads()).toBe(2);
+  });
+
+  it('does not read a task that the caller has just written, and looks after it once soon', async () => {
+    let reads = 0;
+    const read = (): Promise<TaskRow> => {
+      reads += 1;
+      return Promise.resolve(row('completed'));
+    };
+    const done = waitsOn(eventsOf(true).events).untilFinal('r', 'k', 60_000, read, row('dispatched'));
+    await jest.advanceTimersByTimeAsync(249);
+    expect(reads).toBe(0);
+    await jest.advanceTimersByTimeAsync(2);
+    expect((await done).status).toBe('completed');
+    expect(reads).toBe(1);
   });
 
   it.each([

@@ -14,7 +14,7 @@ const GRACE_MS = 2_000;
 
 /**
  * Who waits until a task is settled (chapter 5, long poll). A waiter registers before it reads, so that no change falls
- * between; an event only makes it read again, and a row that is settled on this node is handed over. A node that shuts
+ * between; an event of another node makes it read again, and a row that this node moved is handed over. A node that shuts
  * down lets all of them go with what they have.
  */
 @Injectable()
@@ -28,7 +28,8 @@ export class TaskWaits implements BeforeApplicationShutdown {
     metrics: Metrics,
   ) {
     metrics.watch('nexus_task_waiters', 'Requests that wait until a task is settled.', () => this.count);
-    events.on('task', ({ run, key }) => {
+    events.on('task', ({ run, key }, isRemote) => {
+      if (!isRemote) return;
       for (const waiter of this.waiting.get(nameOf(run, key)) ?? []) waiter.wake();
     });
     events.onGap(() => this.wakeAll());
@@ -47,10 +48,19 @@ export class TaskWaits implements BeforeApplicationShutdown {
     return this.answers.size;
   }
 
-  /** The task as `read` answers it: at once when it is final, else when it becomes so or `waitMs` have passed. */
-  async untilFinal(run: string, key: string, waitMs: number, read: () => Promise<TaskRow>): Promise<TaskRow> {
-    if (waitMs <= 0) return read();
-    const answer = this.wait(run, key, waitMs, read);
+  /**
+   * The task as `read` answers it: at once when it is final, else when it becomes so or `waitMs` have passed. `known` is
+   * the task as the caller has just written it, which then is not read first.
+   */
+  async untilFinal(
+    run: string,
+    key: string,
+    waitMs: number,
+    read: () => Promise<TaskRow>,
+    known?: TaskRow,
+  ): Promise<TaskRow> {
+    if (waitMs <= 0) return known ?? read();
+    const answer = this.wait(run, key, waitMs, read, known);
     this.answers.add(answer);
     try {
       return await answer;
@@ -59,7 +69,7 @@ export class TaskWaits implements BeforeApplicationShutdown {
     }
   }
 
-  /** Gives a final row to this node's waiters, who then need not read it. */
+  /** Gives a row as this node has just written it to its waiters, who then need not read it. */
   hand(row: TaskRow): void {
     for (const waiter of this.waiting.get(nameOf(row.run_id, row.task_key)) ?? []) waiter.hand(row);
   }
@@ -69,20 +79,27 @@ export class TaskWaits implements BeforeApplicationShutdown {
     key: string,
     waitMs: number,
     read: () => Promise<TaskRow>,
+    known: TaskRow | undefined,
   ): Promise<TaskRow> {
     const ends = performance.now() + waitMs;
     const waiter = this.register(nameOf(run, key));
+    if (known) waiter.hand(known);
     try {
       for (;;) {
-        waiter.arm();
-        const row = waiter.handed ?? (await read());
+        const row = waiter.take() ?? (await read());
         const left = ends - performance.now();
         if (isFinal(row.status) || left <= 0 || this.isStopping) return row;
-        await waiter.woken(Math.min(left, this.events.isReliable ? SAFETY_MS : UNRELIABLE_MS));
+        await waiter.woken(Math.min(left, this.lookAfterMs(known !== undefined)));
+        known = undefined;
       }
     } finally {
       this.release(nameOf(run, key), waiter);
     }
+  }
+
+  /** Before a known task was waited for, another node may have moved it: that is looked after soon, once. */
+  private lookAfterMs(wasKnown: boolean): number {
+    return wasKnown || !this.events.isReliable ? UNRELIABLE_MS : SAFETY_MS;
   }
 
   private register(name: string): Waiter {
@@ -104,24 +121,30 @@ export class TaskWaits implements BeforeApplicationShutdown {
   }
 }
 
-/** One waiter. A wake-up that comes between `arm` and `woken` is kept. */
+/** One waiter. What comes between `take` and `woken` is kept; a wake-up outweighs a row handed over before it. */
 class Waiter {
-  handed: TaskRow | undefined;
+  private handed: TaskRow | undefined;
   private isWoken = false;
   private resume: (() => void) | undefined;
 
-  arm(): void {
+  /** The row handed over, if nothing says that it must be read. */
+  take(): TaskRow | undefined {
+    const { handed } = this;
+    this.handed = undefined;
     this.isWoken = false;
+    return handed;
   }
 
   wake(): void {
+    this.handed = undefined;
     this.isWoken = true;
     this.resume?.();
   }
 
   hand(row: TaskRow): void {
-    this.handed = row;
-    this.wake();
+    if (!this.isWoken || this.handed) this.handed = row;
+    this.isWoken = true;
+    this.resume?.();
   }
 
   /** Resolves at the next wake-up, or after `ms`. */

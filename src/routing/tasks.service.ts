@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../db/database.js';
+import { KeyedDatabase } from '../db/keyed-database.js';
 import { Answer } from '../doors/answer.js';
 import type { MemberCaller } from '../doors/caller.js';
 import { Idempotency } from '../doors/idempotency.js';
@@ -24,6 +25,7 @@ import { waitMsOf } from './wait-request.js';
 export class Tasks {
   constructor(
     private readonly database: Database,
+    private readonly keyed: KeyedDatabase,
     private readonly idempotency: Idempotency,
     private readonly directory: RunDirectory,
     private readonly acceptance: Acceptance,
@@ -38,7 +40,7 @@ export class Tasks {
     const run = await this.directory.detailSeenBy(viewerOf(caller), input.field('run_public_id'));
     // one statement is its own transaction: without a key to remember there is nothing to bind it to
     if (!hasIdempotencyKey(input)) {
-      const tasks = await this.acceptance.accept(this.database, caller, run, parsed);
+      const tasks = await this.acceptance.accept(this.keyed, caller, run, parsed);
       this.acceptance.announce(tasks);
       return new Answer({ tasks: tasks.map(taskJson) }, 201);
     }
@@ -59,13 +61,18 @@ export class Tasks {
     return { task: taskJson(await this.settled(run, key, waitMsOf(input, 0))) };
   }
 
-  /** The task when it is settled, or as it is after `waitMs`. */
-  settled(run: Pick<FrozenRun, 'accountId' | 'id'>, key: string, waitMs: number): Promise<TaskRow> {
-    return this.waits.untilFinal(run.id, key, waitMs, async () => {
-      const row = await this.database.row(readTask, run.accountId, run.id, key);
-      if (!row) throw refuse('not_found');
-      return row;
-    });
+  /** The task when it is settled, or as it is after `waitMs`; `known` is its row where it was just accepted. */
+  settled(
+    run: Pick<FrozenRun, 'accountId' | 'id'>,
+    key: string,
+    waitMs: number,
+    known?: TaskRow,
+  ): Promise<TaskRow> {
+    const read = async (): Promise<TaskRow> => {
+      const row = await this.keyed.row(readTask, run.accountId, run.id, key);
+      return row ?? this.directory.refuseMissingTask(run.id);
+    };
+    return this.waits.untilFinal(run.id, key, waitMs, read, known);
   }
 
   /** `{tasks, pagination}`, in order of acceptance. */

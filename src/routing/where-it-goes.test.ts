@@ -132,7 +132,7 @@ describe('What a step addresses', () => {
     ['call', 'memory_read', 'accepted'],
     ['tool', 'memory_read', 'accepted'],
     ['tool', 'nexus.memory.read', 'tool_not_served'],
-    ['tool', 'tool_search', 'tool_not_served'],
+    ['tool', 'mesh_tools', 'tool_not_served'],
     ['tool', 'nexus.anything', 'tool_not_served'],
     ['tool', 'no such name', 'tool_not_served'],
     ['tool', '', 'tool_not_served'],

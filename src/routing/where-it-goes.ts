@@ -124,7 +124,8 @@ export function runnerPlace(
 
 /**
  * The place of a name without a route: the declaring agent's application where its announcement has the name, else the
- * pool of providers that announce it; who is not to be asked for an overridable name was not found. Throws `tool_not_served` and `person_required`.
+ * pool of providers that announce it; of an overridable name only those were looked for that the account gave it to. Throws
+ * `tool_not_served` and `person_required`.
  */
 export function namedPlace(
   step: Named,

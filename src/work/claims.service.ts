@@ -60,7 +60,7 @@ export class Claims {
     const claimed = await this.lane.run(job);
     if (claimed) {
       this.metrics.observe('deliver', secondsBetween(claimed.accepted_at, claimed.claimed_at));
-      this.events.changed(claimed.run_id, claimed.task_key, claimed);
+      this.events.changed(claimed);
       return claimed;
     }
     const found = await this.database.row(diagnoseClaim, jobsJson([job]));

@@ -32,7 +32,8 @@ const inTime = (value: string): string => `case when not late then ${value} end`
  * The deadline wins: a task that is late becomes what the expiry rule says, and only the checkpoint is kept, in the capture
  * of its own generation. Time is read once for a row.
  *
- * One round trip for a flush. Every table by primary key.
+ * One round trip for a flush. Every table by primary key. PostgreSQL's CPU: 0.26 ms for a commit alone, 0.04 ms a commit where
+ * 32 go together (200 B of content).
  */
 export const commitTasks = statement<[jobs: string], TaskRow & { readonly ordinal: number }>(
   'work_commit',

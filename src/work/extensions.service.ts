@@ -31,7 +31,7 @@ export class Extensions {
     return settledAttempt(async () => {
       const row = await this.database.row(extendTask, job);
       if (row) {
-        this.events.changed(row.run_id, row.task_key, row);
+        this.events.changed(row);
         return claimJson(row, token);
       }
       const found = await this.database.row(diagnoseExtend, job);

@@ -6,7 +6,7 @@ import { type TaskRow, taskColumns } from '../routing/task-row.js';
 import { absence } from './jobs.sql.js';
 
 /** SQL: the lock of a statement that acts on what `serving` answers. */
-export const HELD = 'for share of a';
+export const HELD = 'for share of a, e';
 
 const providers = (t: string, admitted: string, lock: string): string => `(
   select string_agg(provider.id || '@' || provider.version, ' ' order by provider.id) from (
@@ -19,8 +19,8 @@ const providers = (t: string, admitted: string, lock: string): string => `(
  * blanks; null where nobody is left. Who is addressed is not asked whether it is eligible, which passes. Of a pool those that
  * are, or where none is just now those that will be.
  *
- * A statement that acts on it holds the announcements by `HELD`: one that is being replaced is waited for and read as it is
- * then, and none is replaced until the statement has acted.
+ * A statement that acts on it holds executors and announcements by `HELD`: a revocation or a replacement that is under way is
+ * waited for and its outcome read, and another waits until the statement has acted.
  */
 export const serving = (
   t: string,

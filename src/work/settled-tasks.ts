@@ -14,7 +14,7 @@ export class SettledTasks {
   announce(rows: readonly TaskRow[]): void {
     for (const row of rows) {
       this.metrics.settled(row.status);
-      this.events.changed(row.run_id, row.task_key, row);
+      this.events.changed(row);
     }
   }
 }

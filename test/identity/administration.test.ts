@@ -46,9 +46,11 @@ const asStranger = (method: string, path: string, body?: unknown): Promise<HttpA
 const refusalOf = ({ status, body }: HttpAnswer): string =>
   `${status} ${body?.error?.code}: ${body?.error?.message}`;
 
+type Row = Record<string, unknown> & { public_id: string };
+
 /** Every row of a keyset-paged list, read by pages of two. */
-async function everyRow(path: string, name: string, token = account.platformToken): Promise<any[]> {
-  const rows: any[] = [];
+async function everyRow(path: string, name: string, token = account.platformToken): Promise<Row[]> {
+  const rows: Row[] = [];
   for (let after = ''; ;) {
     const { status, body } = await node.http('GET', `${path}?limit=2&after=${after}`, { token });
     expect(status).toBe(200);
@@ -307,7 +309,7 @@ describe('Credentials', () => {
     expect(me.body.member.public_id).toBe(human.id);
     const listed = await asAdmin('GET', 'credentials?limit=200');
     expect(listed.text).not.toContain(body.secret.slice(-43));
-    expect(listed.body.credentials.map((row: any) => row.public_id)).toContain(id);
+    expect(listed.body.credentials.map((row: Row) => row.public_id)).toContain(id);
   });
 
   it('of the platform plane are for a human who is an admin', async () => {
@@ -387,7 +389,7 @@ describe('Credentials', () => {
     let deleted = false;
     const late: number[] = [];
     const ask = async (at: TestNode): Promise<void> => {
-      for (let lateHere = 0; lateHere < 20; ) {
+      for (let lateHere = 0; lateHere < 20;) {
         // an answer from memory is made without I/O: let the deletion have its turn
         await setImmediate();
         const begunLate = deleted;
@@ -473,7 +475,7 @@ describe('The audit', () => {
     });
     await asAdmin('DELETE', `credentials/${agent.credentialId}`);
     const { body, text } = await asAdmin('GET', 'audit?limit=6');
-    expect(body.entries.map((row: any) => [row.action, row.actor_public_id, row.subject_public_id])).toEqual([
+    expect(body.entries.map((row: Row) => [row.action, row.actor_public_id, row.subject_public_id])).toEqual([
       ['credential.revoked', account.adminId, agent.credentialId],
       ['agent.changed', human.id, agent.id],
       ['credential.minted', account.adminId, agent.credentialId],
@@ -494,7 +496,7 @@ describe('The audit', () => {
 
   it('is paged, and ends with the making of the account', async () => {
     const entries = await everyRow('/platform_api/v1/audit', 'entries');
-    const ids = entries.map(({ public_id }) => public_id as string);
+    const ids = entries.map(({ public_id }) => public_id);
     expect(ids).toEqual([...ids].sort().reverse());
     expect(entries.at(-1)).toMatchObject({ action: 'account.created', actor_public_id: null });
   });
@@ -584,7 +586,8 @@ describe('The first start of an empty database', () => {
     expect(counted.rows).toEqual([{ accounts: 1, members: 1, credentials: 1 }]);
     const files = (await Promise.all(homes.map((home) => readdir(home)))).flat();
     expect(files).toEqual(['platform.secret']);
-    await Promise.all([...nodes, lone].map((started) => started.close()));
+    await Promise.all(nodes.map((started) => started.close()));
+    await lone.close();
     await Promise.all(homes.map((home) => rm(home, { recursive: true })));
   });
 });
@@ -600,7 +603,7 @@ describe('Executor credentials', () => {
     });
     const human = await newHuman(node, account);
     const credential = (await everyRow('/platform_api/v1/credentials', 'credentials')).find((row) =>
-      runner.token.includes(row.public_id as string),
+      runner.token.includes(row.public_id),
     );
     expect(credential).toMatchObject({ plane: 'executor_transport', name: 'Fenced' });
     const describe = (at: TestNode): Promise<HttpAnswer> =>
@@ -608,7 +611,7 @@ describe('Executor credentials', () => {
     const discover = (): Promise<HttpAnswer> =>
       node.http('GET', `/agent_api/v1/executors/${runner.id}`, { token: human.token });
     expect([(await describe(other)).status, (await discover()).status]).toEqual([200, 200]);
-    expect((await asAdmin('DELETE', `credentials/${credential.public_id}`)).status).toBe(204);
+    expect((await asAdmin('DELETE', `credentials/${credential?.public_id}`)).status).toBe(204);
     const after = await Promise.all([describe(node), describe(other), discover()]);
     expect(after.map(({ status }) => status)).toEqual([401, 401, 404]);
   });

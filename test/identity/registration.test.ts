@@ -61,11 +61,13 @@ const describeOf = (token: string, at = node): Promise<HttpAnswer> =>
 const refusalOf = ({ status, body }: HttpAnswer): string =>
   `${status} ${body?.error?.code}: ${body?.error?.message}`;
 
-async function listed(id: string): Promise<any> {
+type Row = Record<string, unknown> & { public_id: string };
+
+async function listed(id: string): Promise<Row> {
   const { body } = await node.http('GET', '/platform_api/v1/executors?limit=200', {
     token: account.platformToken,
   });
-  return body.executors.find((row: { public_id: string }) => row.public_id === id);
+  return (body.executors as Row[]).find((row) => row.public_id === id) as Row;
 }
 
 describe('A registration', () => {
@@ -348,7 +350,7 @@ describe('A re-pair', () => {
     let repaired = false;
     const late: number[] = [];
     const use = async (at: TestNode): Promise<void> => {
-      for (let lateHere = 0; lateHere < 20; ) {
+      for (let lateHere = 0; lateHere < 20;) {
         const begunLate = repaired;
         const { status } = await describeOf(first.token, at);
         if (!begunLate) continue;
@@ -718,7 +720,7 @@ describe('The audit', () => {
     const { body: page, text } = await node.http('GET', '/platform_api/v1/audit?limit=5', {
       token: account.platformToken,
     });
-    expect(page.entries.map((row: any) => [row.action, row.actor_public_id, row.subject_public_id])).toEqual([
+    expect(page.entries.map((row: Row) => [row.action, row.actor_public_id, row.subject_public_id])).toEqual([
       ['executor.revoked', account.adminId, id],
       ['executor.resumed', account.adminId, id],
       ['executor.shut_down', human.id, id],

@@ -66,7 +66,9 @@ function work() {
       const { id } = json(message);
       void (async () => {
         const { input } = json(await bus.request('bare.claim', JSON.stringify({ id }), { timeout: 30_000 }));
-        await bus.request('bare.commit', JSON.stringify({ id, result: { content: input.text } }), { timeout: 30_000 });
+        await bus.request('bare.commit', JSON.stringify({ id, result: { content: input.text } }), {
+          timeout: 30_000,
+        });
       })();
     },
   });

@@ -1,20 +1,30 @@
 /**
  * `npm run bench`: the product beside a bare hand-written pipeline, on one PostgreSQL (durable) and one NATS, in one run
  * and in turn. Prints a table and the ratios; asserts nothing. `--calls N` calls a round, `--rounds N`, `--in-flight N`.
+ * `--only prune|sweep|effects` measures that alone, in a table of `--tasks N`.
  */
 import { parseArgs } from 'node:util';
 import { connect, headers } from 'nats';
 import { closedLoop, cpuMicroseconds, median, residentMiB } from './closed-loop.mjs';
 import { benchDiscovery } from './discovery-bench.mjs';
+import { benchEffects } from './effects-bench.mjs';
+import { benchPrune } from './prune-bench.mjs';
 import { askJson, openStage } from './stage.mjs';
+import { benchSweep } from './sweep-bench.mjs';
 
 const { values } = parseArgs({
   options: {
     calls: { type: 'string', default: '3000' },
     rounds: { type: 'string', default: '3' },
     'in-flight': { type: 'string', default: '64' },
+    only: { type: 'string' },
+    tasks: { type: 'string', default: '1000000' },
   },
 });
+const sections = { effects: benchEffects, prune: benchPrune, sweep: benchSweep };
+const section = sections[values.only];
+if (values.only !== undefined && !section)
+  throw new Error(`--only is one of ${Object.keys(sections).join(', ')}`);
 const calls = Number(values.calls);
 const rounds = Number(values.rounds);
 const inFlight = Number(values['in-flight']);
@@ -22,9 +32,18 @@ const INPUT = { text: 'x'.repeat(200) };
 
 const stage = await openStage();
 try {
-  console.log('Starting a node, a runner and the bare pipeline');
   const node = await stage.startNode(17_420);
   const product = await stage.provision(node.url);
+  if (section) await section(stage, node, product, { tasks: Number(values.tasks) });
+  else await benchCalls(node, product);
+} finally {
+  await stage.close();
+}
+process.exit(0);
+
+/** The product beside the bare pipeline, and discovery. */
+async function benchCalls(node, product) {
+  console.log('Starting a runner and the bare pipeline');
   const runner = await stage.startScript('echo-runner.mjs', [product.registrationFile]);
   const bareEnv = { BARE_DATABASE_URL: stage.databaseUrl('bare'), BARE_NATS_URL: stage.nats.url };
   const bareServer = await stage.startScript('bare-pipeline.mjs', ['server'], bareEnv);
@@ -63,7 +82,9 @@ try {
   console.table(rows);
   const [bare, bus, rest] = rows;
   console.log(`bus / bare  throughput ${ratio(bus, bare, 'calls_per_s')}  p99 ${ratio(bus, bare, 'p99_ms')}`);
-  console.log(`REST / bare throughput ${ratio(rest, bare, 'calls_per_s')}  p99 ${ratio(rest, bare, 'p99_ms')}`);
+  console.log(
+    `REST / bare throughput ${ratio(rest, bare, 'calls_per_s')}  p99 ${ratio(rest, bare, 'p99_ms')}`,
+  );
 
   await benchDiscovery(stage, node, product);
   console.log(`The node's memory after all this: ${residentMiB(node.pid).toFixed(0)} MiB`);
@@ -76,10 +97,18 @@ try {
 
   async function busCaller() {
     const { subjects } = product.bus;
-    const bus = await connect({ servers: stage.nats.url, noAsyncTraces: true, inboxPrefix: subjects.inbox_prefix });
+    const bus = await connect({
+      servers: stage.nats.url,
+      noAsyncTraces: true,
+      inboxPrefix: subjects.inbox_prefix,
+    });
     const head = headers();
     head.set('Authorization', `Bearer ${product.agentToken}`);
-    const body = JSON.stringify({ run_public_id: run.public_id, step: { call: { name: 'echo', input: INPUT } }, wait_ms: 60_000 });
+    const body = JSON.stringify({
+      run_public_id: run.public_id,
+      step: { call: { name: 'echo', input: INPUT } },
+      wait_ms: 60_000,
+    });
     return async () => {
       const answer = await bus.request(`${subjects.member}.call`, body, { timeout: 70_000, headers: head });
       const { task } = answer.json();
@@ -93,18 +122,30 @@ try {
     const mark = `r${Date.now().toString(36)}`;
     return async () => {
       const name = `${mark}-${(key += 1)}`;
-      await askJson(node.url, 'POST', path, { steps: [{ call: { name: 'echo', input: INPUT, key: name } }] }, product.agentToken);
-      const { task } = await askJson(node.url, 'GET', `${path}/${name}?wait_ms=60000`, undefined, product.agentToken);
+      await askJson(
+        node.url,
+        'POST',
+        path,
+        { steps: [{ call: { name: 'echo', input: INPUT, key: name } }] },
+        product.agentToken,
+      );
+      const { task } = await askJson(
+        node.url,
+        'GET',
+        `${path}/${name}?wait_ms=60000`,
+        undefined,
+        product.agentToken,
+      );
       if (task.status !== 'completed') throw new Error(JSON.stringify(task));
     };
   }
-} finally {
-  await stage.close();
 }
-process.exit(0);
 
 function medians(list) {
-  const fields = Object.keys(list[0]).map((field) => [field, Number(median(list.map((row) => row[field])).toFixed(1))]);
+  const fields = Object.keys(list[0]).map((field) => [
+    field,
+    Number(median(list.map((row) => row[field])).toFixed(1)),
+  ]);
   return Object.fromEntries(fields);
 }
 

@@ -34,4 +34,5 @@ export function residentMiB(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 }
 
-export const median = (values) => [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
+export const median = (values) =>
+  [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];

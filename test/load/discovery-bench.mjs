@@ -14,7 +14,13 @@ export async function benchDiscovery(stage, node, product) {
       assignment_scope: 'account_wide',
     });
     ids.push(registration.executor.public_id);
-    await askJson(node.url, 'PUT', '/agent_api/v1/executor/announcement', { tools: tools() }, registration.secret);
+    await askJson(
+      node.url,
+      'PUT',
+      '/agent_api/v1/executor/announcement',
+      { tools: tools() },
+      registration.secret,
+    );
   }
   const get = (path, headers = {}) =>
     fetch(node.url + path, { headers: { authorization: `Bearer ${product.agentToken}`, ...headers } });
@@ -57,7 +63,10 @@ function tools() {
     input_schema: {
       type: 'object',
       properties: Object.fromEntries(
-        Array.from({ length: 45 }, (_unused, at) => [`field_${at}`, { type: 'string', description: 'y'.repeat(60) }]),
+        Array.from({ length: 45 }, (_unused, at) => [
+          `field_${at}`,
+          { type: 'string', description: 'y'.repeat(60) },
+        ]),
       ),
     },
   }));

@@ -61,7 +61,10 @@ class Stage {
     this.children.push(child);
     const url = `http://127.0.0.1:${port}`;
     for (let tries = 0; tries < 300; tries += 1) {
-      const ready = await fetch(`${url}/readyz`).then((answer) => answer.ok, () => false);
+      const ready = await fetch(`${url}/readyz`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
       if (ready) return { url, pid: child.pid };
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
@@ -85,8 +88,14 @@ class Stage {
     const ask = (method, path, body, token = platform) => askJson(url, method, path, body, token);
     const { humans } = await ask('GET', '/platform_api/v1/humans');
     const manager = humans[0].public_id;
-    const { agent } = await ask('POST', '/platform_api/v1/agents', { display_name: 'Bench', steward_public_id: manager });
-    const credential = await ask('POST', `/platform_api/v1/members/${agent.public_id}/credentials`, { name: 'bench' });
+    const { agent } = await ask('POST', '/platform_api/v1/agents', {
+      display_name: 'Bench',
+      steward_public_id: manager,
+      approval_floor: 'bypass',
+    });
+    const credential = await ask('POST', `/platform_api/v1/members/${agent.public_id}/credentials`, {
+      name: 'bench',
+    });
     const registration = await ask('POST', '/platform_api/v1/executors', {
       kind: 'runner',
       display_name: 'Echo',
@@ -96,7 +105,15 @@ class Stage {
     });
     const file = join(this.folder, 'echo.registration.json');
     writeFileSync(file, JSON.stringify(registration), { mode: 0o600 });
-    return { ask, agentToken: credential.secret, bus: credential.bus, registration, registrationFile: file, manager };
+    return {
+      ask,
+      agentToken: credential.secret,
+      platformToken: platform,
+      bus: credential.bus,
+      registration,
+      registrationFile: file,
+      manager,
+    };
   }
 
   async close() {
@@ -110,7 +127,8 @@ class Stage {
     }
     await this.nats.stop();
     await this.postgres.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+    // as root below a closed folder the data lies elsewhere
+    for (const folder of [this.folder, this.postgres.data]) rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AnnouncementDirectory } from '../../src/announcement/announcement-directory.js';
 import { newId } from '../../src/db/ids.js';
+import { KeyedDatabase } from '../../src/db/keyed-database.js';
 import { secondAccount } from '../discovery/second-account.js';
 import {
   announce,
@@ -289,7 +290,7 @@ describe('Where a call goes', () => {
         toolStep('read', undefined, { route: { kind: 'runner', runner_executor_public_id: null } }),
       ],
       ['422 tool_not_served', toolStep('memory_read')],
-      ['422 tool_not_served', toolStep('tool_search')],
+      ['422 tool_not_served', toolStep('mesh_tools')],
       ['403 person_required', toolStep('files_bytes', runner)],
       ['422 invalid_timeout_ms', toolStep('read', runner, { timeout_ms: 0 })],
       ['422 invalid_timeout_ms', toolStep('read', runner, { timeout_ms: 3_600_001 })],
@@ -506,15 +507,20 @@ describe('Acceptance', () => {
     expect(await tasksOf(agent, other)).toEqual([]);
   });
 
-  it('takes an idle runner away between look-up and insert: nothing is written', async () => {
+  it('writes nothing where only the statement finds one of the runners ineligible', async () => {
     const box = await newRunner(one, account);
     await announce(one, box, [tool('read')]);
-    const run = await newRun(one, agent, box);
-    // the directory still knows what it announces; only the statement finds it shutting down
+    const run = await newRun(one, agent, runner);
+    // this node still knows what it announces: the look-up presumes it eligible
     ok(await executorVerb(box, 'shutdown'));
-    expect(outcome(await accept(one, agent, run, [callStep('read'), callStep('read')]))).toBe(
-      '422 runner_not_eligible',
-    );
+    for (const steps of [
+      [toolStep('read', box)],
+      [toolStep('read', runner), toolStep('read', box)],
+      [toolStep('read', box), toolStep('read', runner)],
+    ]) {
+      const answer = await accept(one, agent, run, steps);
+      expect(outcome(answer)).toBe('422 runner_not_eligible');
+    }
     expect(await tasksOf(agent, run)).toEqual([]);
   });
 
@@ -609,17 +615,20 @@ describe('Acceptance', () => {
   it('is one statement for one step of a known run', async () => {
     const run = await newRun(one, agent, runner);
     ok(await accept(one, agent, run, [callStep('read')]));
-    const { pool } = one.db;
-    const real = pool.query.bind(pool) as (...parameters: unknown[]) => unknown;
+    const pools = [one.db.pool, one.app.get(KeyedDatabase).pool];
     const statements: unknown[] = [];
-    pool.query = ((...parameters: unknown[]) => {
-      statements.push((parameters[0] as { name?: string }).name);
-      return real(...parameters);
-    }) as typeof pool.query;
+    const restore = pools.map((pool) => {
+      const real = pool.query.bind(pool) as (...parameters: unknown[]) => unknown;
+      pool.query = ((...parameters: unknown[]) => {
+        statements.push((parameters[0] as { name?: string }).name);
+        return real(...parameters);
+      }) as typeof pool.query;
+      return () => (pool.query = real as typeof pool.query);
+    });
     try {
       ok(await accept(one, agent, run, [callStep('read')]));
     } finally {
-      pool.query = real as typeof pool.query;
+      for (const undo of restore) undo();
     }
     expect(statements).toEqual(['accept_tasks']);
   });

@@ -1,3 +1,5 @@
+import type { AccountId } from '../../src/db/account-id.js';
+import { readTask } from '../../src/routing/read-tasks.sql.js';
 import { TaskEvents } from '../../src/routing/task-events.js';
 import type { TestExecutor, TestMember } from '../support/factories.js';
 import type { HttpAnswer, TestNode } from '../support/node.js';
@@ -62,7 +64,7 @@ export async function settle(node: TestNode, run: string, key: string, content =
      where run_id = $1 and task_key = $2 and status = 'dispatched'`,
     [run, key, JSON.stringify(content)],
   );
-  node.app.get(TaskEvents).changed(run, key);
+  await tellChanged(node, run, key);
 }
 
 /** Claims a task as `executor` would; `captures` writes the evidence that a first claimed write leaves (chapter 7). */
@@ -80,5 +82,15 @@ export async function claim(
      where run_id = $1 and task_key = $2 and status = 'dispatched'`,
     [run, key, executor.id, captures, checkpoint === undefined ? null : JSON.stringify(checkpoint)],
   );
-  node.app.get(TaskEvents).changed(run, key);
+  await tellChanged(node, run, key);
+}
+
+/** Tells of a task as whoever changed it would. */
+async function tellChanged(node: TestNode, run: string, key: string): Promise<void> {
+  const { rows } = await node.db.pool.query<{ account_id: AccountId }>(
+    `select account_id from runs where id = $1`,
+    [run],
+  );
+  const row = rows[0] && (await node.db.row(readTask, rows[0].account_id, run, key));
+  if (row) node.app.get(TaskEvents).changed(row);
 }

@@ -64,7 +64,10 @@ export class Cluster {
     });
     const node = { url: `http://127.0.0.1:${port}`, child };
     this.nodes.push(node);
-    await until(async () => (await fetch(`${node.url}/readyz`)).ok);
+    await until(async () => {
+      if (child.exitCode === null) return (await fetch(`${node.url}/readyz`)).ok;
+      throw new Ended(`A node ended with ${child.exitCode} at its start`);
+    });
     return node;
   }
 
@@ -107,8 +110,16 @@ export class Cluster {
 
 /** Asks until the answer is true; what throws is not true yet. The test's own timeout ends a wait in vain. */
 export async function until(probe: () => Promise<boolean>): Promise<void> {
-  while (!(await probe().catch(() => false))) await new Promise((resolve) => setTimeout(resolve, 50));
+  const isTrue = (): Promise<boolean> =>
+    probe().catch((fault: unknown) => {
+      if (fault instanceof Ended) throw fault;
+      return false;
+    });
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 50));
 }
+
+/** There is nothing left to wait for. */
+class Ended extends Error {}
 
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
 /** Ends what the set-up started. */
-export default function tearDown() {
-  globalThis.nexusTestServices?.();
+export default async function tearDown() {
+  await globalThis.stopTestServices?.();
 }

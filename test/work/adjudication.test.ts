@@ -197,7 +197,7 @@ describe('approve', () => {
       error: { key: 'tool_not_served' },
       approval: kept,
     });
-    // as where acceptance and revocation crossed: the revocation did not see this task
+    // not by its door, which settles at once what rests
     await one.db.pool.query(`update executors set status = 'revoked' where id = $1`, [box.id]);
     expect(bodyOf(await ask('approve', orphan, steward))).toMatchObject({
       status: 'failed',
@@ -383,6 +383,21 @@ it('an approval made twice at once does not approve what nobody was asked about'
   );
   expect(answers.map((answer) => bodyOf(answer).status)).toEqual(['needs_approval', 'needs_approval']);
   expect(bodyOf(await ask('approve', task, steward)).status).toBe('dispatched');
+});
+
+it('a retry sees a revocation that is under way, which does not see it', async () => {
+  const { box, boxRun } = await ownRunner();
+  const task = await failed(boxRun, box);
+  const [answer] = await whileLocked(
+    `update executors set status = 'revoked', revoked_at = now() where id = $1`,
+    [box.id],
+    [() => ask('retry', task, agent)],
+  );
+  expect(bodyOf(answer as HttpAnswer)).toMatchObject({
+    status: 'failed',
+    generation: 2,
+    error: { key: 'executor_revoked' },
+  });
 });
 
 it.each(['approve', 'retry'] as const)('%s sees a replacement that is under way', async (verb) => {

@@ -44,7 +44,7 @@ export function restDoor(node: TestNode, executor: TestExecutor): Door {
         const query = new URLSearchParams(
           Object.entries(named).map(([key, value]): [string, string] => [key, String(value)]),
         );
-        return node.http('GET', `/agent_api/v1/executor/inbox?${query}`, { token });
+        return node.http('GET', `/agent_api/v1/executor/inbox?${query.toString()}`, { token });
       }
       const { run_public_id, task_key, ...body } = named;
       const path = `/agent_api/v1/executor/inbox/${String(run_public_id)}/${String(task_key)}`;

@@ -23,7 +23,7 @@ export async function replaceFile(
   try {
     const handle = await folder.create(written, before ? before.mode & 0o777 : NEW_FILE_MODE);
     try {
-      await handle.writeFile(bytes, { signal });
+      await handle.writeFile(bytes);
       if (before) await handle.chmod(before.mode & 0o777);
       await handle.sync();
     } finally {

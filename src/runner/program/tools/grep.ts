@@ -149,10 +149,12 @@ class Search {
       const { size } = await handle.stat();
       if (size > MOST_FILE_BYTES && named) throw new ToolError(`${folder.show(name)} is larger than 8 MiB`);
       if (size > MOST_FILE_BYTES) return;
-      bytes = await handle.readFile({ signal: this.signal });
+      bytes = await handle.readFile();
     } finally {
       await handle.close();
     }
+    // A read is bounded, so it is not interrupted: what is thrown is the reason of the call's end, not Node's words.
+    this.signal.throwIfAborted();
     if (isBinary(bytes)) {
       if (named) throw new ToolError(`${folder.show(name)} is not a text file`);
       return;

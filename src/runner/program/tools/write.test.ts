@@ -42,7 +42,7 @@ describe('write', () => {
     await scratch.put('a', 'before');
     await expect(
       write({ path: 'a', content: 'x' }, AbortSignal.abort(new Error('canceled'))),
-    ).rejects.toThrow();
+    ).rejects.toThrow('canceled');
     expect(await readFile(scratch.at('a'), 'utf8')).toBe('before');
     expect(await readdir(scratch.path)).toEqual(['a']);
   });
