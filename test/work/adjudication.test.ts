@@ -4,6 +4,7 @@ import { newId } from '../../src/db/ids.js';
 import { Sweep } from '../../src/work/sweep.service.js';
 import { secondAccount } from '../discovery/second-account.js';
 import { accept, callStep, outcome, type TaskBody, taskOf, toolStep } from '../routing/stage.js';
+import { BusClient } from '../support/bus-client.js';
 import { until } from '../support/cluster.js';
 import {
   announce,
@@ -1143,6 +1144,7 @@ describe('An operator capability', () => {
     const route = { kind: 'runner', runner_executor_public_id: box.id, tool_name: 'files_bytes' };
     const configuration = {
       runner_executor_public_ids: [box.id],
+      kernel_tools: ['nexus.tools.call'],
       tool_definitions: [definition('bytes', route), definition('publish')],
     };
     const freeRun = await newRun(one, free, box, { configuration });
@@ -1158,6 +1160,8 @@ describe('An operator capability', () => {
       [freeRun, callStep('bytes')],
       [freeRun, callStep('files_bytes')],
       [freeRun, callStep('publish')],
+      [freeRun, callStep('tool_call', { input: { name: 'bytes', input: {} } })],
+      [freeRun, callStep('tool_call', { input: { name: 'publish', input: {} } })],
       [freeRun, toolStep('publish')],
       [freeRun, toolStep('files_bytes', box)],
       [freeRun, toolStep('files_bytes', undefined, { route: { kind: 'runner' } })],
@@ -1167,6 +1171,16 @@ describe('An operator capability', () => {
     for (const [onRun, step] of steps) {
       expect([step, outcome(await accept(one, free, onRun, [step]))]).toEqual([step, '403 person_required']);
     }
+    const subjects = {
+      member: `${one.env.NEXUS_BUS_PREFIX}.member.${free.credentialId}`,
+      inbox_prefix: `_INBOX.${free.credentialId}`,
+    };
+    const bus = await BusClient.connect(subjects, free.token);
+    for (const [run_public_id, step] of [...steps, [undefined, toolStep('files_bytes', box)] as const]) {
+      const answer = await bus.ask('call', { run_public_id, step });
+      expect([step, answer.status, answer.code]).toEqual([step, 403, 'person_required']);
+    }
+    await bus.close();
     expect(outcome(await ask('retry', before[0], free))).toBe('403 person_required');
     expect(await taskNow(one, free, before[0])).toMatchObject({ status: 'failed', generation: 1 });
     expect(bodyOf(await ask('retry', before[0], steward))).toMatchObject({
