@@ -76,7 +76,8 @@ export class BusConnection {
 
   /** Publishes if it can. False when the connection is down: the message is lost. */
   publish(subject: string, payload: string): boolean {
-    if (!this.connection || !this.up || this.connection.isClosed()) return false;
+    if (!this.connection || !this.up || this.connection.isClosed() || this.connection.isDraining())
+      return false;
     this.connection.publish(subject, payload);
     return true;
   }
