@@ -5,6 +5,7 @@ create table accounts (
   display_name text not null,
   execution_details_retention_days integer default 90,
   created_at timestamp with time zone not null default now(),
+  tool_provider_overrides text[] not null default '{}'::text[],
   constraint accounts_execution_details_retention_days_check CHECK ((execution_details_retention_days > 0)),
   constraint accounts_pkey PRIMARY KEY (id)
 );
@@ -266,6 +267,7 @@ create table tasks (
   error_key text,
   error_detail text,
   approval json,
+  announced_sha256 bytea,
   capture_generation integer,
   capture_runner_id uuid,
   capture_claimed_at timestamp with time zone,
@@ -283,4 +285,5 @@ CREATE INDEX tasks_due ON public.tasks USING btree (deadline_at) WHERE (status =
 CREATE INDEX tasks_inbox ON public.tasks USING btree (addressed_id, seq) WHERE ((status = 'dispatched'::text) AND (addressed_id IS NOT NULL));
 CREATE INDEX tasks_pool ON public.tasks USING btree (account_id, tool_name, seq) WHERE ((status = 'dispatched'::text) AND (addressed_role = 'tool_provider'::text));
 CREATE INDEX tasks_resting ON public.tasks USING btree (principal_id, seq) WHERE (status = 'needs_approval'::text);
+CREATE INDEX tasks_resting_account ON public.tasks USING btree (account_id, seq) WHERE (status = 'needs_approval'::text);
 CREATE INDEX tasks_run ON public.tasks USING btree (run_id, seq) WHERE (seq > 0);

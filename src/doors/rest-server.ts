@@ -57,13 +57,25 @@ export function createRestServer(): FastifyAdapter {
 
 /** While the node stops every answer closes its connection, so that what is under way ends, and no more comes. */
 function drainOnClose(fastify: FastifyInstance): void {
+  const { server } = fastify;
+  const connections = new Set<Socket>();
+  const busy = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('request', ({ socket }, response) => {
+    busy.add(socket);
+    response.once('close', () => busy.delete(socket));
+  });
   let isClosing = false;
   fastify.addHook('preClose', (done) => {
     isClosing = true;
-    const { server } = fastify;
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS).unref();
-    // a connection whose answer has just ended is kept for the next request, which shall not come
-    const sweep = setInterval(() => server.closeIdleConnections(), IDLE_MS).unref();
+    // a connection without a request is kept for the next one, which shall not come
+    const sweep = setInterval(() => {
+      for (const socket of connections) if (!busy.has(socket)) socket.destroy();
+    }, IDLE_MS).unref();
     server.once('close', () => {
       clearTimeout(cut);
       clearInterval(sweep);

@@ -76,10 +76,10 @@ export function approved(step: JudgedCall, place: Place, context: DraftContext):
   if (verdict === 'deny') return denied(decision);
   // a person who calls what only people can call has decided by calling it (chapter 6, Requests)
   if (place.isOperatorCapability && context.caller.kind === 'human') {
-    return granted(step, place, context, 'human', context.caller.memberId);
+    return granted(place, context, step.input, 'human', context.caller.memberId);
   }
   if (verdict === 'ask') return resting(place);
-  return granted(step, place, context, origin, null);
+  return granted(place, context, step.input, origin, null);
 }
 
 /** The call rests with what is announced now. */
@@ -99,9 +99,9 @@ export const denied = ({ origin, reason }: Decision): Approved => ({
 
 /** The call goes: to whoever is addressed, or through the kernel at once. */
 export function granted(
-  { input }: Pick<JudgedCall, 'input'>,
   { role, toolName }: Pick<Place, 'role' | 'toolName'>,
   run: KernelCallRun,
+  input: Step['input'],
   origin: 'mode' | 'rule' | 'human',
   by: string | null,
 ): Approved {

@@ -39,7 +39,7 @@ export function approvalVerdict(call: RestingCall, found: Found, context: DraftC
     return { ...gone('tool_not_served', memberId), error_detail: 'only people call this tool now' };
   }
   if (entryDigest(found.entries) === call.announced_sha256) {
-    return { ...granted(call, found, context, 'human', memberId), effect_profile: null };
+    return { ...granted(found, context, call.input, 'human', memberId), effect_profile: null };
   }
   const decision = judge(call, found, context.policy);
   const stage = decision.verdict === 'deny' ? denied(decision) : resting(found);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { AccountId } from '../../src/db/account-id.js';
 import { newId } from '../../src/db/ids.js';
 import { OVERRIDABLE_NAMES } from '../../src/kernel/reserved-names.js';
-import { acceptTasks, draftsJson, type TaskDraft } from '../../src/routing/accept-tasks.sql.js';
+import { acceptTasks } from '../../src/routing/accept-tasks.sql.js';
 import { secondAccount } from '../discovery/second-account.js';
 import {
   announce,
@@ -340,41 +340,23 @@ describe('Tool provider overrides', () => {
       `select account_id as id from members where id = $1`,
       [agent.id],
     );
-    const draft: TaskDraft = {
+    const draft = {
+      request: 0,
+      account_id: rows[0]?.id,
+      run_id: run,
+      credential_id: agent.credentialId,
+      caller_id: agent.id,
       ordinal: 0,
       task_key: 'k',
       tool_name: 'memory_read',
-      tool_alias: null,
-      tool_call_id: null,
       tool_input: '{}',
       effect_profile: JSON.stringify(READ_ONLY),
       addressed_role: 'tool_provider',
-      addressed_id: null,
-      announcement_version: null,
       timeout_ms: 1_000,
       extension_bound_ms: 1_000,
       status: 'dispatched',
-      approval_origin: 'mode',
-      approval_by: null,
-      error_key: null,
-      error_detail: null,
-      content: null,
-      structured_content: null,
-      announced_sha256: null,
     };
-    const insert = (): Promise<object[]> =>
-      one.db.rows(
-        acceptTasks,
-        draftsJson([
-          {
-            account_id: rows[0]?.id as AccountId,
-            run_id: run,
-            credential_id: agent.credentialId,
-            caller_id: agent.id,
-            drafts: [draft],
-          },
-        ]),
-      );
+    const insert = (): Promise<object[]> => one.db.rows(acceptTasks, JSON.stringify([draft]));
     expect(await insert()).toEqual([]);
     ok(await put({ overrides: ['memory_read'] }));
     expect(await insert()).toHaveLength(1);
