@@ -36,7 +36,7 @@ const draft = (
     policy?: Partial<ApprovalPolicy>;
     timeoutMs?: number;
     inputText?: string;
-    kind?: 'human' | 'agent';
+    kind?: 'human' | 'agent' | 'kernel';
   } = {},
 ): TaskDraft => {
   const inputText = options.inputText ?? '{}';
@@ -54,7 +54,7 @@ const draft = (
     declaration,
     defaultRunnerId: 'r1',
     policy: { mode: 'bypass', rules: [], stewardRules: [], ...options.policy },
-    caller: { kind: options.kind ?? 'agent', memberId: 'm1' },
+    author: { kind: options.kind ?? 'agent', memberId: 'm1' },
   });
 };
 

@@ -2,6 +2,7 @@ import { refuse } from '../errors/refusal.js';
 import { JsonFault, parseStrict } from '../kernel/json/strict-parse.js';
 import { newId } from '../db/ids.js';
 import type { TaskDraft } from './accept-tasks.sql.js';
+import type { CallAuthor } from './call-author.js';
 import { type ApprovalPolicy, decide, type Decision, readsInput } from './approval-policy.js';
 import { type KernelCallRun, runKernelTool } from './kernel-calls.js';
 import type { Step } from './step.js';
@@ -15,7 +16,7 @@ const EXTENSION_BOUND_MS = 3_600_000;
 /** What of its run and of its author decides about a call. */
 export interface DraftContext extends KernelCallRun {
   readonly policy: ApprovalPolicy;
-  readonly caller: { readonly kind: 'human' | 'agent'; readonly memberId: string };
+  readonly author: CallAuthor;
 }
 
 /** The row of a step that goes to `place`: frozen target, profile, deadline and approval (chapters 5 and 6). */
@@ -73,13 +74,16 @@ function approved(step: Step, place: Place, context: DraftContext): Approved {
     };
   }
   // a person who calls what only people can call has decided by calling it (chapter 6, Requests)
-  if (place.isOperatorCapability && context.caller.kind === 'human') {
+  if (place.isOperatorCapability && context.author.kind === 'human') {
     return {
       ...UNDECIDED,
       status: 'dispatched',
       approval_origin: 'human',
-      approval_by: context.caller.memberId,
+      approval_by: context.author.memberId,
     };
+  }
+  if (context.author.kind === 'kernel') {
+    return { ...UNDECIDED, status: 'dispatched', approval_origin: 'kernel' };
   }
   if (verdict === 'ask') return UNDECIDED;
   const allowed: Approved = { ...UNDECIDED, status: 'dispatched', approval_origin: origin };
