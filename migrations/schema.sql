@@ -191,6 +191,31 @@ create table pruned_runs_to_empty (
   constraint pruned_runs_to_empty_pkey PRIMARY KEY (account_id, run_id)
 );
 
+create table restoration_targets (
+  restoration_id uuid not null,
+  ordinal integer not null,
+  runner_id uuid not null,
+  task_key text,
+  error_key text,
+  constraint restoration_targets_check CHECK (((task_key IS NULL) <> (error_key IS NULL))),
+  constraint restoration_targets_restoration_id_fkey FOREIGN KEY (restoration_id) REFERENCES restorations(id),
+  constraint restoration_targets_pkey PRIMARY KEY (restoration_id, ordinal)
+);
+
+create table restorations (
+  id uuid not null,
+  account_id uuid not null,
+  conversation_id uuid not null,
+  from_run_id uuid not null,
+  run_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint restorations_account_id_conversation_id_fkey FOREIGN KEY (account_id, conversation_id) REFERENCES conversations(account_id, id),
+  constraint restorations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint restorations_from_run_id_fkey FOREIGN KEY (from_run_id) REFERENCES runs(id),
+  constraint restorations_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id),
+  constraint restorations_pkey PRIMARY KEY (id)
+);
+
 create table retention_night (
   single boolean not null default true,
   night date not null,

@@ -61,7 +61,7 @@ export class Profiles {
     this.cache = new VersionedCache(events, 2_000, ['member']);
   }
 
-  async get({ accountId, memberId }: MemberCaller): Promise<Profile> {
+  async get({ accountId, memberId }: Pick<MemberCaller, 'accountId' | 'memberId'>): Promise<Profile> {
     const profile = await this.cache.get(memberId, async () => {
       const row = await this.database.row(readProfile, accountId, memberId);
       return row && new Profile(row);

@@ -77,6 +77,19 @@ async function tell({ agent, human, runnerId }) {
     `/conversations/${of}/runner_effects?from_run=${later}`,
   );
   show(`${effects.status}: ${effects.runners.map(({ task_key }) => task_key).join(', ')}`);
+
+  say('A rewind: the runner puts back what it kept before that write');
+  const rewind = { from_run_public_id: later };
+  let { restoration } = await human.ask('POST', `/conversations/${of}/restorations`, rewind);
+  while (restoration.status === 'running') {
+    await new Promise((done) => setTimeout(done, 200));
+    const path = `/conversations/${of}/restorations/${restoration.public_id}`;
+    ({ restoration } = await human.ask('GET', path));
+  }
+  show(`${restoration.status}: ${restoration.targets.map(({ status }) => status).join(', ')}`);
+
+  say('The file is as it was before');
+  show((await call(agent, later, 'again', 'read', { path: file })).content);
 }
 async function call(member, run, key, name, input) {
   await member.ask('POST', `/runs/${run}/tasks`, {

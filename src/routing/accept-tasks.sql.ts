@@ -24,7 +24,7 @@ export interface TaskDraft {
   readonly extension_bound_ms: number;
   readonly status: 'dispatched' | 'needs_approval' | 'completed' | 'failed';
   /** Who let it go or denied it; null while it rests. */
-  readonly approval_origin: 'mode' | 'rule' | 'human' | null;
+  readonly approval_origin: 'mode' | 'rule' | 'human' | 'kernel' | null;
   readonly approval_by: string | null;
   readonly error_key: string | null;
   readonly error_detail: string | null;
@@ -40,6 +40,8 @@ export interface AcceptJob {
   readonly run_id: string;
   readonly credential_id: string;
   readonly caller_id: string;
+  /** Whose scope must admit the executors (`CallAuthor`). */
+  readonly author_id: string;
   readonly drafts: readonly TaskDraft[];
 }
 
@@ -90,7 +92,8 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
   'accept_tasks',
   `with draft as materialized (
      select * from json_to_recordset($1::json) as draft (
-       request integer, account_id uuid, run_id uuid, credential_id uuid, caller_id uuid, ${DRAFT_COLUMNS})
+       request integer, account_id uuid, run_id uuid, credential_id uuid, caller_id uuid, author_id uuid,
+       ${DRAFT_COLUMNS})
    ), asked as materialized (
      select distinct account_id, run_id from draft order by run_id
    ), run as materialized (
@@ -117,7 +120,7 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
      join lateral (
        select * from members where id = run.principal_id and account_id = run.account_id limit 1) m on true
      join lateral (
-       select * from members where id = draft.caller_id and account_id = run.account_id limit 1) c on true
+       select * from members where id = draft.author_id and account_id = run.account_id limit 1) c on true
      where case draft.addressed_role
        when 'kernel' then true
        when 'tool_provider' then exists (
@@ -173,13 +176,14 @@ type DiagnosisParams = [
   runId: string,
   credentialId: string,
   callerId: string,
+  authorId: string,
   drafts: string,
 ];
 
 /** The diagnosing read behind `acceptTasks`: it changes nothing, and looks at one draft after the other. */
 export const diagnoseAcceptance = statement<DiagnosisParams, AcceptDiagnosis>(
   'accept_diagnose',
-  `select exists (select from credentials k where k.id = $3 and k.member_id = c.id and ${isLiveCredential('k')}) as is_live,
+  `select exists (select from credentials k where k.id = $3 and k.member_id = $4 and ${isLiveCredential('k')}) as is_live,
           r.stopped_at is not null as is_stopped, r.details_pruned_at is not null as is_pruned,
           draft.ordinal, draft.addressed_role,
           draft.addressed_id is null or exists (
@@ -187,8 +191,8 @@ export const diagnoseAcceptance = statement<DiagnosisParams, AcceptDiagnosis>(
               and e.kind = draft.addressed_role and ${mayReach('e', 'm', 'c')}) as may_reach
    from runs r
    join members m on m.id = r.principal_id
-   join members c on c.account_id = r.account_id and c.id = $4
-   cross join json_to_recordset($5::json) as draft (${DRAFT_COLUMNS})
+   join members c on c.account_id = r.account_id and c.id = $5
+   cross join json_to_recordset($6::json) as draft (${DRAFT_COLUMNS})
    where r.account_id = $1 and r.id = $2
    order by draft.ordinal`,
 );

@@ -14,6 +14,7 @@ import {
   draftsJson,
   type TaskDraft,
 } from './accept-tasks.sql.js';
+import type { CallAuthor } from './call-author.js';
 import { calledStep } from './called-tool.js';
 import { DeclarationStore } from './declaration-store.js';
 import { Dispatch } from './dispatch.js';
@@ -57,7 +58,7 @@ export class Acceptance {
   /**
    * Accepts the steps on a run that the caller sees; answers the tasks in the order of the steps. Outside a transaction
    * (`sql` is the keyed database) requests that come together share a statement. `declaration` is given where it is not
-   * stored yet. Throws the refusals of chapter 5; `unavailable` when announcements change all the time.
+   * stored yet, `author` where the calls count for somebody else. Throws the refusals of chapter 5; `unavailable` when announcements change all the time.
    */
   async accept(
     sql: Sql,
@@ -65,17 +66,19 @@ export class Acceptance {
     run: FrozenRun,
     steps: readonly Step[],
     declaration?: FrozenDeclaration,
+    author: CallAuthor = caller,
   ): Promise<TaskRow[]> {
     const started = performance.now();
     const frozen = declaration ?? (await this.declarationOf(sql, run));
     for (let look = 1; look <= LOOKS; look += 1) {
-      const drafts = await this.draft(sql, caller, run, frozen, steps);
+      const drafts = await this.draft(sql, author, run, frozen, steps);
       if (drafts) {
         const job = {
           account_id: run.accountId,
           run_id: run.id,
           credential_id: caller.credentialId,
           caller_id: caller.memberId,
+          author_id: author.memberId,
           drafts,
         };
         const rows = await this.insert(sql, job);
@@ -121,16 +124,16 @@ export class Acceptance {
 
   private async draft(
     sql: Sql,
-    caller: MemberCaller,
+    author: CallAuthor,
     run: FrozenRun,
     declaration: FrozenDeclaration,
     steps: readonly Step[],
   ): Promise<TaskDraft[] | undefined> {
-    const context = { declaration, defaultRunnerId: run.defaultRunnerId, policy: run.policy, caller };
+    const context = { declaration, defaultRunnerId: run.defaultRunnerId, policy: run.policy, author };
     const drafts: TaskDraft[] = [];
     for (const [ordinal, asked] of steps.entries()) {
       const step = calledStep(asked, declaration);
-      const place = await this.finder.find(sql, caller, run, declaration, step);
+      const place = await this.finder.find(sql, author, run, declaration, step);
       if (!place) return undefined;
       drafts.push(draftTask(step, ordinal, place, context));
     }
@@ -150,13 +153,14 @@ async function insert(sql: Sql, jobs: readonly AcceptJob[]): Promise<TaskRow[][]
 
 /** Throws why no row was inserted; returns when only an announcement has moved on since it was looked up. */
 async function diagnose(sql: Sql, job: AcceptJob, steps: readonly Step[]): Promise<void> {
-  const { account_id, run_id, credential_id, caller_id, drafts } = job;
+  const { account_id, run_id, credential_id, caller_id, author_id, drafts } = job;
   const rows = await sql.rows(
     diagnoseAcceptance,
     account_id,
     run_id,
     credential_id,
     caller_id,
+    author_id,
     JSON.stringify(drafts),
   );
   const [first] = rows;

@@ -18,10 +18,11 @@ export type CreateRunParams = [
   environment: string,
   approvalMode: ApprovalMode,
   approvalRules: string,
+  principalId: string,
 ];
 
 /**
- * Makes a run with everything that is frozen on it, in one statement: the declaration (stored once for equal ones), the
+ * Makes a run of a principal with everything that is frozen on it, in one statement: the declaration (stored once for equal ones), the
  * policy, and the steward's rules as they stand, or as they stood for its parent. No row where the credential is no longer
  * live, the mode is looser than the agent's floor now, or the parent was pruned; the parent's row is locked against that, and
  * a declaration that is there against being deleted for want of a run.
@@ -31,12 +32,12 @@ export const createRun = statement<CreateRunParams, FrozenRunRow>(
   `with principal as (
      select m.id, m.account_id, m.steward_id, coalesce(m.approval_rules, '[]'::json) as approval_rules
      from members m
-     join credentials k on k.account_id = m.account_id and k.id = $2 and k.member_id = m.id and ${isLiveCredential('k')}
-     where m.account_id = $1 and m.id = $3
+     join credentials k on k.account_id = m.account_id and k.id = $2 and k.member_id = $3 and ${isLiveCredential('k')}
+     where m.account_id = $1 and m.id = $13
        and (m.approval_floor is null or ${strictness('$11::text')} >= ${strictness('m.approval_floor')})
    ), parent as (
      select p.id, p.steward_rules from runs p
-     where p.account_id = $1 and p.id = $6 and p.principal_id = $3 and p.details_pruned_at is null
+     where p.account_id = $1 and p.id = $6 and p.principal_id = $13 and p.details_pruned_at is null
      for key share
    ), admitted as (
      select principal.*, coalesce(parent.steward_rules, principal.approval_rules) as steward_rules

@@ -3,8 +3,8 @@ import { AnnouncementDirectory } from '../announcement/announcement-directory.js
 import type { FrozenDeclaration } from '../assembly/frozen-declaration.js';
 import type { AccountId } from '../db/account-id.js';
 import { type Sql, statement } from '../db/statement.js';
-import type { MemberCaller } from '../doors/caller.js';
 import { mayReach } from './accept-tasks.sql.js';
+import type { CallAuthor } from './call-author.js';
 import type { FrozenRun } from './frozen-run.js';
 import { isGivenToPool, isOverridableName } from './pool.sql.js';
 import type { Step } from './step.js';
@@ -67,7 +67,7 @@ export class PlaceFinder {
   /** Where a step goes. Throws the refusals of chapter 5; undefined when this node's memory is behind the database. */
   async find(
     sql: Sql,
-    caller: MemberCaller,
+    author: CallAuthor,
     run: FrozenRun,
     declaration: FrozenDeclaration,
     step: Step,
@@ -77,8 +77,8 @@ export class PlaceFinder {
     const address = addressOf(step, { declaration, isContinuation: run.isContinuation }, defaultRunnerId);
     if (address.to === 'kernel') return kernelPlace(address.tool);
     return address.to === 'runner'
-      ? this.atRunner(sql, caller, run, step, address)
-      : this.byName(sql, caller, run, step, address.toolName);
+      ? this.atRunner(sql, author, run, step, address)
+      : this.byName(sql, author, run, step, address.toolName);
   }
 
   /** The conversation's default as it stands now, or the run's own where the run has no conversation (chapter 5). */
@@ -90,7 +90,7 @@ export class PlaceFinder {
   /** A tool that is there is presumed eligible: the inserting statement decides. Only a refusal asks first, to conceal. */
   private async atRunner(
     sql: Sql,
-    caller: MemberCaller,
+    author: CallAuthor,
     run: FrozenRun,
     step: Step,
     { runnerId, toolName }: { runnerId: string; toolName: string },
@@ -101,22 +101,22 @@ export class PlaceFinder {
     const isCallable =
       announcement !== undefined &&
       tool !== undefined &&
-      (caller.kind === 'human' || isForModels(tool, announcement));
+      (author.kind !== 'agent' || isForModels(tool, announcement));
     const presumed =
       isCallable ||
-      (await sql.row(readRunnerEligible, run.accountId, run.principalId, caller.memberId, runnerId))
+      (await sql.row(readRunnerEligible, run.accountId, run.principalId, author.memberId, runnerId))
         ?.eligible === true;
-    return runnerPlace(step, toolName, { announcement, eligible: presumed }, caller.kind);
+    return runnerPlace(step, toolName, { announcement, eligible: presumed }, author.kind);
   }
 
   private async byName(
     sql: Sql,
-    caller: MemberCaller,
+    author: CallAuthor,
     run: FrozenRun,
     step: Step,
     toolName: string,
   ): Promise<Place | undefined> {
-    const rows = await sql.rows(readServing, run.accountId, run.principalId, caller.memberId, toolName);
+    const rows = await sql.rows(readServing, run.accountId, run.principalId, author.memberId, toolName);
     const serving = await Promise.all(
       rows.map(async ({ id, kind, version, eligible: isEligible }) => {
         const announcement = await this.announcements.get(id);
@@ -130,6 +130,6 @@ export class PlaceFinder {
     const ofKind = (kind: string): Serving[] =>
       current.flatMap((found) => (found.kind === kind ? [found.serving] : []));
     const [application] = ofKind('agent_application');
-    return namedPlace(step, toolName, { application, providers: ofKind('tool_provider') }, caller.kind);
+    return namedPlace(step, toolName, { application, providers: ofKind('tool_provider') }, author.kind);
   }
 }

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { AssemblyService } from '../assembly/assembly.service.js';
 import { readConfiguration } from '../assembly/configuration-grammar.js';
 import { Profiles } from '../assembly/profile.service.js';
-import { newId } from '../db/ids.js';
 import type { Sql } from '../db/statement.js';
 import { Answer } from '../doors/answer.js';
 import type { MemberCaller } from '../doors/caller.js';
@@ -13,9 +12,9 @@ import { refuse } from '../errors/refusal.js';
 import { Acceptance } from './acceptance.service.js';
 import { planContinuation, type RunPlan } from './continuation.js';
 import { Conversations } from './conversations.service.js';
-import { createRun, diagnoseCreation } from './create-run.sql.js';
 import { asStored, DeclarationStore } from './declaration-store.js';
-import { FrozenRun } from './frozen-run.js';
+import type { FrozenRun } from './frozen-run.js';
+import { insertRun } from './insert-run.js';
 import { RunDirectory } from './run-directory.js';
 import { readRunRequest, type RunRequest } from './run-request.js';
 import { Runs } from './runs.service.js';
@@ -61,7 +60,7 @@ export class RunCreation {
     const plan = await (request.parentId === undefined
       ? this.planFresh(sql, caller, request)
       : this.planChild(sql, caller, request, request.parentId));
-    const run = await insert(sql, caller, plan);
+    const run = await insertRun(sql, caller, caller.memberId, plan);
     if (request.steps.length === 0) return { run, tasks: [] };
     const { frozen } = asStored(plan.declaration);
     return { run, tasks: await this.acceptance.accept(sql, caller, run, request.steps, frozen) };
@@ -113,32 +112,4 @@ export class RunCreation {
     if (!inherited) throw refuse('execution_details_pruned');
     return planContinuation(request, parent, inherited);
   }
-}
-
-async function insert(sql: Sql, caller: MemberCaller, plan: RunPlan): Promise<FrozenRun> {
-  const { accountId, credentialId, memberId } = caller;
-  const { toolDefinitions, environment, digest } = plan.declaration;
-  const row = await sql.row(
-    createRun,
-    accountId,
-    credentialId,
-    memberId,
-    newId(),
-    plan.conversationId,
-    plan.parentId,
-    plan.defaultRunnerId,
-    digest,
-    toolDefinitions.text,
-    environment.text,
-    plan.approvalMode,
-    plan.approvalRulesText,
-  );
-  if (row) return new FrozenRun(row);
-  const found = await sql.row(diagnoseCreation, accountId, credentialId, memberId, plan.parentId);
-  if (!found?.is_live) throw refuse('unauthorized');
-  if (found.is_parent_gone) throw refuse('execution_details_pruned');
-  throw refuse(
-    'approval_floor',
-    `approval_mode ${plan.approvalMode} is looser than the floor set for the agent`,
-  );
 }

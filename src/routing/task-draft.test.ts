@@ -37,7 +37,7 @@ const draft = (
     policy?: Partial<ApprovalPolicy>;
     timeoutMs?: number;
     inputText?: string;
-    kind?: 'human' | 'agent';
+    kind?: 'human' | 'agent' | 'kernel';
   } = {},
 ): TaskDraft => {
   const inputText = options.inputText ?? '{}';
@@ -55,7 +55,7 @@ const draft = (
     declaration,
     defaultRunnerId: 'r1',
     policy: { mode: 'bypass', rules: [], stewardRules: [], ...options.policy },
-    caller: { kind: options.kind ?? 'agent', memberId: 'm1' },
+    author: { kind: options.kind ?? 'agent', memberId: 'm1' },
   });
 };
 

@@ -3,6 +3,7 @@ import { JsonFault, parseStrict } from '../kernel/json/strict-parse.js';
 import { newId } from '../db/ids.js';
 import type { TaskDraft } from './accept-tasks.sql.js';
 import { entryDigest } from './announced-entry.js';
+import type { CallAuthor } from './call-author.js';
 import { type ApprovalPolicy, decide, type Decision, readsInput } from './approval-policy.js';
 import { type KernelCallRun, runKernelTool } from './kernel-calls.js';
 import type { Step } from './step.js';
@@ -16,7 +17,7 @@ const EXTENSION_BOUND_MS = 3_600_000;
 /** What of its run and of its author decides about a call. */
 export interface DraftContext extends KernelCallRun {
   readonly policy: ApprovalPolicy;
-  readonly caller: { readonly kind: 'human' | 'agent'; readonly memberId: string };
+  readonly author: CallAuthor;
 }
 
 /** The row of a step that goes to `place`: frozen target, profile, deadline and approval (chapters 5 and 6). */
@@ -75,9 +76,10 @@ export function approved(step: JudgedCall, place: Place, context: DraftContext):
   const { verdict, origin } = decision;
   if (verdict === 'deny') return denied(decision);
   // a person who calls what only people can call has decided by calling it (chapter 6, Requests)
-  if (place.isOperatorCapability && context.caller.kind === 'human') {
-    return granted(place, context, step.input, 'human', context.caller.memberId);
+  if (place.isOperatorCapability && context.author.kind === 'human') {
+    return granted(place, context, step.input, 'human', context.author.memberId);
   }
+  if (context.author.kind === 'kernel') return granted(place, context, step.input, 'kernel', null);
   if (verdict === 'ask') return resting(place);
   return granted(place, context, step.input, origin, null);
 }
@@ -102,7 +104,7 @@ export function granted(
   { role, toolName }: Pick<Place, 'role' | 'toolName'>,
   run: KernelCallRun,
   input: Step['input'],
-  origin: 'mode' | 'rule' | 'human',
+  origin: NonNullable<Approved['approval_origin']>,
   by: string | null,
 ): Approved {
   const allowed: Approved = {

@@ -6,6 +6,7 @@ import { KERNEL_TOOLS, type KernelTool } from '../kernel/catalogue.js';
 import type { EffectProfile } from '../kernel/effect-profile.js';
 import { isServedName } from '../kernel/names.js';
 import { reservedNamespace } from '../kernel/reserved-names.js';
+import type { CallAuthor } from './call-author.js';
 import { poolTool } from './pool-tool.js';
 import type { Step } from './step.js';
 
@@ -46,7 +47,7 @@ export interface Place {
   readonly isOperatorCapability: boolean;
 }
 
-type CallerKind = 'human' | 'agent';
+type CallerKind = CallAuthor['kind'];
 
 /** What a refusal says about the call. */
 type Named = Pick<Step, 'path'>;

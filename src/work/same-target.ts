@@ -41,11 +41,11 @@ export class SameTarget {
   }
 
   /** What of the run decides about its calls. Throws `execution_details_pruned`. */
-  async contextOf(sql: Sql, run: FrozenRun, caller: DraftContext['caller']): Promise<DraftContext> {
+  async contextOf(sql: Sql, run: FrozenRun, author: DraftContext['author']): Promise<DraftContext> {
     const { accountId, declarationDigest: digest, defaultRunnerId, policy } = run;
     const stored = digest === null ? undefined : await this.declarations.get(accountId, digest, sql);
     if (!stored) throw refuse('execution_details_pruned');
-    return { declaration: stored.frozen, defaultRunnerId, policy, caller };
+    return { declaration: stored.frozen, defaultRunnerId, policy, author };
   }
 }
 

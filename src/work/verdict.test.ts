@@ -44,7 +44,7 @@ const context = (policy: Partial<ApprovalPolicy> = {}, kind: 'human' | 'agent' =
   declaration: FrozenDeclaration.read('[]', '{"runner_candidates":[]}'),
   defaultRunnerId: null,
   policy: { mode: 'ask', rules: [], stewardRules: [], ...policy },
-  caller: { kind, memberId: 'm1' },
+  author: { kind, memberId: 'm1' },
 });
 
 const call = { path: 'task', inputText: '{"command":"ls"}', input: { command: 'ls' } };

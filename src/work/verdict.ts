@@ -33,7 +33,7 @@ export interface RestingCall extends JudgedCall {
  * denies the call, the call rests again. An agent's call never reaches what has become an operator capability.
  */
 export function approvalVerdict(call: RestingCall, found: Found, context: DraftContext): Verdict {
-  const { memberId } = context.caller;
+  const { memberId } = context.author;
   if (typeof found === 'string') return gone(found, memberId);
   if (found.isOperatorCapability && call.isOfAgent) {
     return { ...gone('tool_not_served', memberId), error_detail: 'only people call this tool now' };

@@ -346,6 +346,7 @@ describe('Tool provider overrides', () => {
       run_id: run,
       credential_id: agent.credentialId,
       caller_id: agent.id,
+      author_id: agent.id,
       ordinal: 0,
       task_key: 'k',
       tool_name: 'memory_read',

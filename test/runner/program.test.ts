@@ -43,6 +43,7 @@ function start(options: Partial<ProgramOptions>): { ended: Promise<void>; stop: 
     allowBash: false,
     maxConcurrent: 4,
     graceMs: 100,
+    checkpoints: outside('checkpoints'),
     verbose: false,
   };
   const log = (level: string, message: string): void => void logged.push(`${level} ${message}`);
@@ -71,6 +72,8 @@ describe('The runner program', () => {
       'ls',
       'grep',
       'files_bytes',
+      'checkpoint_restore',
+      'checkpoints',
     ]);
     expect(nexus.announced.environment).toMatchObject({
       os: platform(),
@@ -88,6 +91,23 @@ describe('The runner program', () => {
     await ended;
     expect(nexus.asked.at(-1)).toMatchObject({ verb: 'describe', body: { leaving: true } });
     expect(logged.join('\n')).not.toContain(nexus.registration.secret);
+  });
+
+  it('takes a checkpoint before a write, which goes with its result, and puts it back', async () => {
+    await saveRegistration(outside('r.json'));
+    await scratch.put('a.txt', 'old');
+    start({});
+    await nexus.until(() => nexus.announced !== undefined);
+    const input = { path: 'a.txt', content: 'new' };
+    const written = await nexus.accept('write', { input }).committed;
+    expect(written).toMatchObject({ metadata: { checkpoint: { id: expect.any(String) } } });
+    const { checkpoint } = (written as { metadata: { checkpoint: unknown } }).metadata;
+    const restored = await nexus.accept('checkpoint_restore', { input: { checkpoint } }).committed;
+    expect(restored).toMatchObject({
+      content: 'Put back 1 file, removed 0 files.',
+      metadata: expect.anything(),
+    });
+    expect(await readFile(scratch.at('a.txt'), 'utf8')).toBe('old');
   });
 
   it('serves bash only where it is allowed, and says so', async () => {

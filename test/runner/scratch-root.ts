@@ -46,13 +46,21 @@ export interface Shown {
   structured?: unknown;
 }
 
-/** Calls a tool as the SDK does, and answers what would be committed. Throws what the handler throws. */
+/** Calls a tool as the SDK does, and answers what would be committed; its checkpoints go to `kept`. Throws what the handler throws. */
 export async function call(
   tool: ServedTool,
   input: unknown,
-  { signal = new AbortController().signal, shown = [] as Shown[] } = {},
+  { signal = new AbortController().signal, shown = [] as Shown[], kept = [] as unknown[] } = {},
 ): Promise<CommitBody & { content: string }> {
   const progress = (frame: Shown): void => void shown.push(frame);
-  const context = { signal, deadlineAt: new Date(), runPublicId: 'run', taskKey: 'key', progress };
+  const checkpoint = (value: unknown): void => void kept.push(value);
+  const context = {
+    signal,
+    deadlineAt: new Date(),
+    runPublicId: 'run',
+    taskKey: 'key',
+    checkpoint,
+    progress,
+  };
   return returned(await tool.handler(input, context)) as CommitBody & { content: string };
 }

@@ -143,6 +143,33 @@ describe('A runner', () => {
     expect(failed).not.toHaveProperty('is_error');
   });
 
+  it('commits a checkpoint beside whatever becomes of the call, and metadata that is returned before it', async () => {
+    const checkpoint = { id: 1 };
+    const keeping = (name: string, handler: ServedTool['handler']): ServedTool =>
+      tool(name, (input, context) => {
+        context.checkpoint(checkpoint);
+        return handler(input, context);
+      });
+    const hold = held();
+    await serving([
+      keeping('returns', () => ({ content: 'x', metadata: { other: 2 } })),
+      keeping('returns_one', () => ({ metadata: { checkpoint: null } })),
+      keeping('reports', () => Promise.reject(new ToolError('no such file'))),
+      keeping('breaks', () => Promise.reject(new Error('disk on fire'))),
+      keeping('hold', hold.tool.handler),
+    ]);
+    const metadataOf = async (name: string): Promise<unknown> =>
+      ((await nexus.accept(name).committed) as { metadata: unknown }).metadata;
+    expect(await metadataOf('returns')).toEqual({ checkpoint, other: 2 });
+    expect(await metadataOf('returns_one')).toEqual({ checkpoint: null });
+    expect(await metadataOf('reports')).toEqual({ checkpoint });
+    expect(await metadataOf('breaks')).toEqual({ checkpoint });
+    const task = nexus.accept('hold');
+    await hold.whenStarted(1);
+    nexus.cancel(task);
+    expect(await task.committed).toMatchObject({ outcome: 'failed', metadata: { checkpoint } });
+  });
+
   it('commits a call of a tool it does not serve as failed', async () => {
     await serving([echo]);
     expect(await nexus.accept('gone').committed).toMatchObject({

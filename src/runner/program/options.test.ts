@@ -42,12 +42,13 @@ describe('The command line of the runner', () => {
 
   it('takes everything else', async () => {
     const line =
-      '--registration r --root / --nats-url nats://a,nats://b --allow-bash --max-concurrent 2 --grace 0 --verbose';
+      '--registration r --root / --nats-url nats://a,nats://b --allow-bash --max-concurrent 2 --grace 0 --checkpoints c --verbose';
     expect(await parsed(line)).toMatchObject({
       natsUrls: ['nats://a', 'nats://b'],
       allowBash: true,
       maxConcurrent: 2,
       graceMs: 0,
+      checkpoints: 'c',
       verbose: true,
     });
   });

@@ -8,6 +8,8 @@ export interface ProgramOptions {
   /** Either a file that holds a registration, or how to get one. */
   readonly registration: string | SelfRegistration;
   readonly natsUrls?: readonly string[];
+  /** Where checkpoints are kept; below the home folder where absent. */
+  readonly checkpoints?: string;
   readonly allowBash: boolean;
   readonly maxConcurrent: number;
   readonly graceMs: number;
@@ -22,6 +24,7 @@ interface Given {
   readonly name: string;
   readonly identifier?: string;
   readonly natsUrl?: string[];
+  readonly checkpoints?: string;
   readonly allowBash?: boolean;
   readonly maxConcurrent: number;
   readonly grace: number;
@@ -37,6 +40,9 @@ Tools served, all below the root folder:
                    account this program runs under. Secrets of Nexus and database addresses are taken out of its
                    environment, but what that account may read, a command may read.
 No path leaves the root folder: symbolic links are not followed.
+Where git is installed, a checkpoint of the root folder is taken before each write, edit and bash; people, and a
+restoration in Nexus, put it back with checkpoint_restore and list them with checkpoints. It leaves out what .gitignore
+names, symbolic links, .git folders and files larger than 8 MiB.
 
 Examples:
   # on another machine, as a runner of your own: registers once, then reuses what it saved in ~/.nexus/runners
@@ -66,6 +72,7 @@ export function command(run: (options: ProgramOptions) => Promise<void>): Comman
     .option('--name <name>', 'with --url: how people see the runner', hostname())
     .option('--identifier <identifier>', 'with --url: what tells your runners apart (default: the name)')
     .option('--nats-url <url,…>', 'use these NATS servers instead of those the registration names', urls)
+    .option('--checkpoints <folder>', 'keep checkpoints here (default: ~/.nexus/checkpoints)')
     .option('--allow-bash', 'serve bash too; see below')
     .option('--max-concurrent <n>', 'how many calls are worked on at once', integer(1, 1_024), 16)
     .option(
@@ -80,11 +87,12 @@ export function command(run: (options: ProgramOptions) => Promise<void>): Comman
 }
 
 function checked(given: Given, self: Command): ProgramOptions {
-  const { root, natsUrl, allowBash = false, maxConcurrent, grace, verbose = false } = given;
+  const { root, natsUrl, checkpoints, allowBash = false, maxConcurrent, grace, verbose = false } = given;
   return {
     root,
     registration: given.registration ?? selfRegistration(given, self),
     ...(natsUrl && { natsUrls: natsUrl }),
+    ...(checkpoints !== undefined && { checkpoints }),
     allowBash,
     maxConcurrent,
     graceMs: grace * 1_000,

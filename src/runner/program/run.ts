@@ -3,6 +3,7 @@ import type { Log } from '../sdk/log.js';
 import { RefusedError } from '../sdk/refused-error.js';
 import { readRegistration, type Registration } from '../sdk/registration.js';
 import { connectRunner, type Runner } from '../sdk/runner.js';
+import { Checkpoints } from './checkpoints/checkpoints.js';
 import { describeEnvironment } from './environment.js';
 import type { ProgramOptions } from './options.js';
 import { RootFolder } from './root-folder.js';
@@ -42,17 +43,23 @@ export async function runProgram(
       'warn',
       'bash is served: any command, not confined to the root folder, with all rights of this account',
     );
+  const checkpoints = await Checkpoints.open(root, options.checkpoints, log);
   const environment = describeEnvironment(root);
   const runner = await connected(options, root, log, stop);
   stopAtOnce.addEventListener('abort', () => void runner.closeAtOnce(), { once: true });
   try {
-    await serve(runner, { tools: servedTools(root, options), environment: await environment }, stop);
+    await serve(
+      runner,
+      { tools: servedTools(root, options, checkpoints), environment: await environment },
+      stop,
+    );
     log('info', `serving ${root.path}`);
     const fault = await Promise.race([runner.ended, aborted(stop)]);
     if (fault) throw explained(fault);
   } finally {
     log('info', 'stopping');
     await runner.close({ graceMs: options.graceMs });
+    await checkpoints?.close();
     log('info', 'stopped');
   }
 }

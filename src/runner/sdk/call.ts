@@ -20,6 +20,7 @@ export class Call {
   private readonly park: Park;
   private readonly abandoned: Promise<CommitBody>;
   private abandonWith!: (body: CommitBody) => void;
+  private kept: { readonly checkpoint: unknown } | undefined;
   private endTimer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -36,7 +37,8 @@ export class Call {
 
   /** Resolves when the call is committed, or its commit was refused for good. Never throws. */
   async run(): Promise<void> {
-    await this.commit(await this.carryOut());
+    const body = await this.carryOut();
+    await this.commit(this.kept ? { ...body, metadata: { ...this.kept, ...body.metadata } } : body);
   }
 
   /** Tells the handler to stop; the first reason holds. */
@@ -88,6 +90,7 @@ export class Call {
       },
       runPublicId: this.claimed.task.run_public_id,
       taskKey: this.claimed.task.task_key,
+      checkpoint: (checkpoint) => (this.kept = { checkpoint }),
       progress: (frame) => progress.show(frame),
     };
   }

@@ -22,6 +22,11 @@ export interface ToolContext {
   readonly deadlineAt: Date;
   readonly runPublicId: string;
   readonly taskKey: string;
+  /**
+   * Says how things were before the call: `metadata.checkpoint`, the evidence that a restoration goes by (chapter 7). It goes
+   * with whatever is committed, also when the handler throws or is stopped; metadata that it returns comes first.
+   */
+  readonly checkpoint: (value: unknown) => void;
   /** Shows how far the call is. At most one frame leaves each 250 ms, the latest; a lost one is not sent again. */
   readonly progress: (frame: { text_tail?: string; structured?: unknown }) => void;
 }
