@@ -18,7 +18,7 @@ const SETTINGS = [
 ].flatMap((setting) => ['-c', setting]);
 
 /** git ended with an exit code that was not expected. */
-export class GitFault extends Error {
+class GitFault extends Error {
   override readonly name = 'GitFault';
 }
 

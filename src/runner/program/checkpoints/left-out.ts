@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 
 /** Larger files are left out of checkpoints. */
-export const MOST_FILE_BYTES = 8 * 1024 * 1024;
+const MOST_FILE_BYTES = 8 * 1024 * 1024;
 
 /** Why something below the root folder is not in a checkpoint. */
 export type LeftOut = 'ignored' | 'link' | 'repository' | 'special' | 'large' | 'changing' | 'unreadable';
