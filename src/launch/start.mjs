@@ -122,7 +122,8 @@ async function startRunner(url, natsUrl, runnerId) {
 
 function spawnRunner(natsUrl) {
   const registration = home.path('runner.registration.json');
-  const args = ['--registration', registration, '--nats-url', natsUrl, '--root', home.workspace];
+  const folders = ['--root', home.workspace, '--checkpoints', home.path('checkpoints')];
+  const args = ['--registration', registration, '--nats-url', natsUrl, ...folders];
   return startChild(process.execPath, [program('runner/main.js'), ...args], {
     log: logOf('runner'),
     outlives: true,

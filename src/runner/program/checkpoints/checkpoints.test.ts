@@ -304,6 +304,21 @@ describe('A restoration is refused, and changes nothing, where a path is not in 
   });
 });
 
+describe('checkpoint_restore and checkpoints', () => {
+  it('are operator capabilities, each with an honest effect profile', () => {
+    for (const name of ['checkpoint_restore', 'checkpoints'])
+      expect(Object.keys(tool(name)).sort()).toEqual(['effect_profile', 'handler', 'name', 'timeout_ms']);
+    expect(tool('checkpoints').effect_profile).toMatchObject({ kind: 'read_only', idempotency: 'intrinsic' });
+    expect(tool('checkpoint_restore').effect_profile).toEqual({
+      kind: 'write',
+      destructive: true,
+      effect_scope: 'closed',
+      idempotency: 'intrinsic',
+      reconciliation: 'none',
+    });
+  });
+});
+
 describe('What .gitignore names', () => {
   beforeEach(() => scratch.put('.gitignore', 'build/\n.env\n'));
 

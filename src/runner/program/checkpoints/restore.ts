@@ -50,6 +50,7 @@ export class Restore {
       await this.locks.hold(file.path, () => this.put(file.path, bytes, file.executable));
       next += 1;
     }
+    if (next < writes.length) throw new Error('the store is damaged: it ends early');
   }
 
   private async requireUnchanged(path: string): Promise<Stats> {

@@ -36,7 +36,10 @@ export async function scanRoot(
     for (const path of level) await lookThrough(root, path, found, scan, signal);
     level = await sorted(found, scan, git, signal);
   }
-  for (const path of also) if (!scan.files.has(path)) await lookAt(root, path, scan);
+  for (const path of also) {
+    signal.throwIfAborted();
+    if (!scan.files.has(path)) await lookAt(root, path, scan);
+  }
   return scan;
 }
 
@@ -55,14 +58,16 @@ async function lookThrough(
     if (files.size + leftOut.size + found.size + entries.length > MOST_ENTRIES) {
       throw new CheckpointFault(`the root folder has more than ${MOST_ENTRIES} entries`);
     }
-    await Promise.all(
-      entries.map(async ({ name }) => {
-        const stats = isRepository(name) ? undefined : await folder.look(name).catch(() => undefined);
-        const reason = stats?.isDirectory() ? undefined : reasonOf(name, stats);
-        if (reason) leftOut.set(folder.show(name), reason);
-        else if (stats) found.set(folder.show(name), stats);
-      }),
+    const looks = await Promise.all(
+      entries.map(({ name }) => (isRepository(name) ? undefined : folder.look(name).catch(() => undefined))),
     );
+    // in the order of the names: what is the same twice reads the same twice
+    for (const [index, { name }] of entries.entries()) {
+      const stats = looks[index];
+      const reason = stats?.isDirectory() ? undefined : reasonOf(name, stats);
+      if (reason) leftOut.set(folder.show(name), reason);
+      else if (stats) found.set(folder.show(name), stats);
+    }
   } finally {
     await folder.close();
   }
