@@ -632,7 +632,7 @@ describe('Acceptance', () => {
     }
     // what a node does by itself, whoever calls, is no part of the call
     const ofTheCall = statements.filter(
-      (name) => !/^(work_sweep|presence_|credential_sample|retention_|prune_)/.test(name),
+      (name) => !/^(work_sweep|presence_|credential_sample|retention_|prune_)/.test(String(name)),
     );
     expect(ofTheCall).toEqual(['accept_tasks']);
   });
