@@ -95,6 +95,8 @@ export class Runs0003 implements MigrationInterface {
         error_key text,
         error_detail text,
         approval json,
+        -- of a call that rests: the announced entries that a person is asked about; null for the kernel's own tools
+        announced_sha256 bytea,
         -- capture first_runner_write (chapter 7): written by the first claim of a write on a runner
         capture_generation integer,
         capture_runner_id uuid,
@@ -110,6 +112,7 @@ export class Runs0003 implements MigrationInterface {
       create index tasks_pool on tasks (account_id, tool_name, seq)
         where status = 'dispatched' and addressed_role = 'tool_provider';
       create index tasks_resting on tasks (principal_id, seq) where status = 'needs_approval';
+      create index tasks_resting_account on tasks (account_id, seq) where status = 'needs_approval';
       create index tasks_due on tasks (deadline_at) where status in ('dispatched', 'needs_approval');
       create index tasks_captured on tasks (run_id, capture_claimed_at) where capture_claimed_at is not null;
     `);

@@ -1,8 +1,16 @@
 import { Identity0001 } from './0001-identity.js';
 import { Announcements0002 } from './0002-announcements.js';
 import { Runs0003 } from './0003-runs.js';
+import { ToolProviderOverrides0004 } from './0004-tool-provider-overrides.js';
 import { Restorations0005 } from './0005-restorations.js';
 import { Retention0006 } from './0006-retention.js';
 
 /** Every migration, in order. Read by the node, the command and the tests alike. */
-export const migrations = [Identity0001, Announcements0002, Runs0003, Restorations0005, Retention0006];
+export const migrations = [
+  Identity0001,
+  Announcements0002,
+  Runs0003,
+  ToolProviderOverrides0004,
+  Restorations0005,
+  Retention0006,
+];

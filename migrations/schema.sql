@@ -5,6 +5,7 @@ create table accounts (
   display_name text not null,
   execution_details_retention_days integer default 90,
   created_at timestamp with time zone not null default now(),
+  tool_provider_overrides text[] not null default '{}'::text[],
   constraint accounts_execution_details_retention_days_check CHECK ((execution_details_retention_days > 0)),
   constraint accounts_pkey PRIMARY KEY (id)
 );
@@ -190,6 +191,31 @@ create table pruned_runs_to_empty (
   constraint pruned_runs_to_empty_pkey PRIMARY KEY (account_id, run_id)
 );
 
+create table restoration_targets (
+  restoration_id uuid not null,
+  ordinal integer not null,
+  runner_id uuid not null,
+  task_key text,
+  error_key text,
+  constraint restoration_targets_check CHECK (((task_key IS NULL) <> (error_key IS NULL))),
+  constraint restoration_targets_restoration_id_fkey FOREIGN KEY (restoration_id) REFERENCES restorations(id),
+  constraint restoration_targets_pkey PRIMARY KEY (restoration_id, ordinal)
+);
+
+create table restorations (
+  id uuid not null,
+  account_id uuid not null,
+  conversation_id uuid not null,
+  from_run_id uuid not null,
+  run_id uuid not null,
+  created_at timestamp with time zone not null default now(),
+  constraint restorations_account_id_conversation_id_fkey FOREIGN KEY (account_id, conversation_id) REFERENCES conversations(account_id, id),
+  constraint restorations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint restorations_from_run_id_fkey FOREIGN KEY (from_run_id) REFERENCES runs(id),
+  constraint restorations_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id),
+  constraint restorations_pkey PRIMARY KEY (id)
+);
+
 create table retention_night (
   single boolean not null default true,
   night date not null,
@@ -266,6 +292,7 @@ create table tasks (
   error_key text,
   error_detail text,
   approval json,
+  announced_sha256 bytea,
   capture_generation integer,
   capture_runner_id uuid,
   capture_claimed_at timestamp with time zone,
@@ -283,4 +310,5 @@ CREATE INDEX tasks_due ON public.tasks USING btree (deadline_at) WHERE (status =
 CREATE INDEX tasks_inbox ON public.tasks USING btree (addressed_id, seq) WHERE ((status = 'dispatched'::text) AND (addressed_id IS NOT NULL));
 CREATE INDEX tasks_pool ON public.tasks USING btree (account_id, tool_name, seq) WHERE ((status = 'dispatched'::text) AND (addressed_role = 'tool_provider'::text));
 CREATE INDEX tasks_resting ON public.tasks USING btree (principal_id, seq) WHERE (status = 'needs_approval'::text);
+CREATE INDEX tasks_resting_account ON public.tasks USING btree (account_id, seq) WHERE (status = 'needs_approval'::text);
 CREATE INDEX tasks_run ON public.tasks USING btree (run_id, seq) WHERE (seq > 0);

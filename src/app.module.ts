@@ -14,6 +14,7 @@ import { DoorsModule } from './doors/doors.module.js';
 import { PlaneGuard } from './doors/plane.guard.js';
 import { RateGuard } from './doors/rate.guard.js';
 import { RefusalFilter } from './doors/refusal.filter.js';
+import { StillLiveInterceptor } from './doors/still-live.interceptor.js';
 import { createValidationPipe } from './doors/validation.pipe.js';
 import { EffectsModule } from './effects/effects.module.js';
 import { HealthModule } from './health/health.module.js';
@@ -50,6 +51,7 @@ export class AppModule {
         { provide: APP_GUARD, useClass: RateGuard },
         { provide: APP_FILTER, useClass: RefusalFilter },
         { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor },
+        { provide: APP_INTERCEPTOR, useClass: StillLiveInterceptor },
         { provide: APP_PIPE, useFactory: createValidationPipe },
       ],
     };

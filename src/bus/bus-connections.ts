@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { connect, type ConnectionOptions, Events, type NatsConnection } from 'nats';
 import { ENV, type Env } from '../config/env.js';
@@ -75,14 +76,20 @@ export class BusConnection {
 
   /** Publishes if it can. False when the connection is down: the message is lost. */
   publish(subject: string, payload: string): boolean {
-    if (!this.connection || !this.up || this.connection.isClosed()) return false;
+    if (!this.connection || !this.up || this.connection.isClosed() || this.connection.isDraining())
+      return false;
     this.connection.publish(subject, payload);
     return true;
   }
 
-  /** Resolves when everything published so far has reached the server; at once when the connection is down. */
-  async flush(): Promise<void> {
-    if (this.connection && this.up) await this.connection.flush().catch(() => undefined);
+  /** Resolves when everything published so far has reached the server, after `limitMs` at most; at once when it is down. */
+  async flush(limitMs: number): Promise<void> {
+    if (!this.connection || !this.up) return;
+    const limit = new AbortController();
+    const { signal } = limit;
+    const late = pause(limitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    await Promise.race([this.connection.flush().catch(() => undefined), late]);
+    limit.abort();
   }
 
   async close(): Promise<void> {

@@ -121,7 +121,7 @@ export class NodeEvents implements BeforeApplicationShutdown {
     const peers = this.livePeers();
     if (peers === 0) {
       this.connections.nodes.publish(this.subjects.node(topic), JSON.stringify(payload));
-      return this.connections.nodes.flush();
+      return this.connections.nodes.flush(HEARD_MS);
     }
     const plan = { strategy: RequestStrategy.Count, maxMessages: peers, maxWait: HEARD_MS } as const;
     try {

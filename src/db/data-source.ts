@@ -20,7 +20,9 @@ export function dataSourceOptions(
       max: poolMax,
       connectionTimeoutMillis: 3_000,
       idleTimeoutMillis: 30_000,
-      statement_timeout: 15_000,
+      // a server that hangs is lost too: it would never tell that a statement took too long
+      query_timeout: 10_500,
+      statement_timeout: 10_000,
       idle_in_transaction_session_timeout: 15_000,
       keepAlive: true,
     },

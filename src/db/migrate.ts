@@ -14,7 +14,10 @@ export async function migrate(url: string): Promise<string[]> {
   await guard.connect();
   try {
     await guard.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const dataSource = await new DataSource(dataSourceOptions(url, 2)).initialize();
+    const options = dataSourceOptions(url, 2);
+    // a migration takes as long as it takes
+    const extra = { ...(options.extra as object), query_timeout: 0, statement_timeout: 0 };
+    const dataSource = await new DataSource({ ...options, extra }).initialize();
     try {
       const ran = await dataSource.runMigrations({ transaction: 'each' });
       return ran.map((migration) => migration.name);

@@ -19,11 +19,12 @@ const CONNECTION_LOST = new Set([
 ]);
 /** What pg says without a code when a connection is lost or can't be had in time. */
 const POOL_LOST =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Cannot use a pool after)/;
 
 /** Fastify's and Nest's own refusals, by status. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid_json',
+  403: 'not_found',
   404: 'not_found',
   405: 'not_found',
   413: 'content_too_large',
@@ -42,10 +43,15 @@ export function refusalOf(fault: unknown, requestId: string): { refusal: Refusal
     fault instanceof HttpException
       ? fault.getStatus()
       : (fault as { statusCode?: number } | null)?.statusCode;
-  const code = status === undefined ? undefined : BY_STATUS[status];
+  const code =
+    status === undefined
+      ? undefined
+      : (BY_STATUS[status] ?? (isClients(status) ? 'parameter_invalid' : undefined));
   if (code) return { refusal: refuse(code), unexpected: false };
   return { refusal: refuse('internal_error', `request ${requestId} failed`), unexpected: true };
 }
+
+const isClients = (status: number): boolean => status >= 400 && status < 500;
 
 /** Whether the database or the bus is out of reach, as far as this fault tells. */
 function isLost(fault: unknown): boolean {

@@ -65,6 +65,15 @@ function restDecorators(
       description: verb.response.description,
       ...exampleContent(verb),
     }),
+    ...(rest.repeatStatus === undefined
+      ? []
+      : [
+          ApiResponse({
+            status: rest.repeatStatus,
+            description: verb.response.description,
+            ...exampleContent(verb),
+          }),
+        ]),
     ...refusalResponses(verb),
   ];
   if (verb.plane !== 'open') decorators.push(ApiBearerAuth(verb.plane));

@@ -33,9 +33,13 @@ export interface VerbDeclaration {
     readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
     readonly path: string;
     readonly status?: number;
+    /** The status of a success that found what it asks for already there. */
+    readonly repeatStatus?: number;
   };
   /** The bus plane that serves it (chapter 8). */
   readonly bus?: 'executor' | 'member';
+  /** The answer may come much later than the request: the credential must then still be live. */
+  readonly waits?: boolean;
   /** The field that names the one executor it reads: the scope guard then answers only eligible members. */
   readonly addresses?: string;
   readonly parameters?: readonly VerbParameter[];

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Controller } from '@nestjs/common';
 import { BusConnections } from '../bus/bus-connections.js';
 import { Database } from '../db/database.js';
@@ -6,6 +7,9 @@ import { Answer } from '../doors/answer.js';
 import { Metrics } from '../doors/metrics.js';
 import { Verb } from '../doors/verb.decorator.js';
 import { livenessVerb, metricsVerb, readinessVerb } from './health.verbs.js';
+
+/** A database that does not answer within this is down for a probe. */
+const READY_LIMIT_MS = 1_500;
 
 const ping = statement<[], { up: number }>('health_ping', 'select 1 as up');
 
@@ -25,10 +29,11 @@ export class HealthController {
 
   @Verb(readinessVerb)
   async readiness(): Promise<Answer> {
-    const database = await this.database.rows(ping).then(
+    const asked = this.database.rows(ping).then(
       () => 'up',
       () => 'down',
     );
+    const database = await Promise.race([asked, pause(READY_LIMIT_MS, 'down', { ref: false })]);
     const bus = this.bus.isUp ? 'up' : 'down';
     if (database === 'up' && bus === 'up') return new Answer({ status: 'ok', database, bus });
     return new Answer({ status: 'unavailable', database, bus }, 503, { 'Retry-After': '1' });

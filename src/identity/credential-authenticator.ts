@@ -66,12 +66,15 @@ export class CredentialAuthenticator extends Authenticator {
   async authenticate(token: string): Promise<Caller | undefined> {
     const presented = parseToken(token);
     if (!presented) return undefined;
-    const row = await this.cache.get(presented.id, () => this.database.row(readCredential, presented.id));
+    const row = await this.liveRow(presented.id);
     if (row?.plane !== presented.plane || !sameSecret(row.secretSha256, presented.secretSha256))
       return undefined;
-    if (row.expiresAt && row.expiresAt.getTime() <= Date.now()) return undefined;
     this.contacts.used(presented.id);
     return this.callerOf(presented.id, row);
+  }
+
+  async isLive({ credentialId }: Caller): Promise<boolean> {
+    return (await this.liveRow(credentialId)) !== undefined;
   }
 
   async isCurrent(caller: ExecutorCaller): Promise<boolean> {
@@ -84,6 +87,11 @@ export class CredentialAuthenticator extends Authenticator {
   async isEligible(executorId: string, caller: MemberCaller): Promise<boolean> {
     const row = await this.database.row(readEligible, executorId, caller.memberId, caller.accountId);
     return row?.eligible ?? false;
+  }
+
+  private async liveRow(credentialId: string): Promise<CredentialRow | undefined> {
+    const row = await this.cache.get(credentialId, () => this.database.row(readCredential, credentialId));
+    return row?.expiresAt && row.expiresAt.getTime() <= Date.now() ? undefined : row;
   }
 
   private async callerOf(credentialId: string, row: CredentialRow): Promise<Caller | undefined> {

@@ -43,7 +43,7 @@ export const registerExecutorVerb = declareVerb({
     '`agent_application` its agent. A key that is taken is *re-paired* (`200`): the same `public_id` at the next ' +
     'epoch with a new secret, and every older secret is refused at once. Kind and `assignment_scope` stay as they were ' +
     'first registered. `modules` defaults to `["tools"]`, `machine` to a free slug of the identifier.',
-  rest: { method: 'post', path: '/platform_api/v1/executors', status: 201 },
+  rest: { method: 'post', path: '/platform_api/v1/executors', status: 201, repeatStatus: 200 },
   parameters: [idempotencyKey],
   request: {
     example: {

@@ -49,8 +49,10 @@ const moduleListFault: FaultOf = (value) => {
 /** ISO 8601 with its offset: a moment, whoever reads it. */
 const instantFault: FaultOf = (value) =>
   typeof value === 'string' &&
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(value) &&
-  !Number.isNaN(Date.parse(value))
+  /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  // a day that its month does not have would roll over into the next one
+  new Date(`${value.slice(0, 10)}T00:00:00Z`).toISOString().startsWith(value.slice(0, 10))
     ? undefined
     : ' must be an ISO 8601 date and time with its offset';
 

@@ -13,7 +13,7 @@ export const registerOwnRunnerVerb = declareVerb({
   description:
     'A `user_private` runner that the calling human manages: for them and the agents they steward. Everything else that ' +
     'can be registered is named by administrators. The same `registration_identifier` again re-pairs it (`200`).',
-  rest: { method: 'post', path: '/agent_api/v1/executors/registrations', status: 201 },
+  rest: { method: 'post', path: '/agent_api/v1/executors/registrations', status: 201, repeatStatus: 200 },
   parameters: [idempotencyKey],
   request: {
     example: {

@@ -13,14 +13,17 @@ const KEPT: ReadonlyMap<string, string> = new Map([
   ['mesh_call', 'nexus.console.call'],
 ]);
 
-const OVERRIDABLE: ReadonlySet<string> = new Set([
+/** The kernel's names that an account may give to its providers, as the wire spells them (chapters 2 and 5). */
+export const OVERRIDABLE_NAMES = [
   'memory_read',
   'memory_write',
   'memory_edit',
   'memory_ls',
   'memory_grep',
   'memory_delete',
-]);
+] as const;
+
+const OVERRIDABLE: ReadonlySet<string> = new Set(OVERRIDABLE_NAMES);
 
 /** Characters of a namespace that a message shows. */
 const SHOWN_NAMESPACE = 64;
@@ -39,4 +42,5 @@ export function reservedNamespace(name: string): string | undefined {
 }
 
 /** Whether the name is the kernel's, and yet goes to a provider where the account opted in (chapter 5). */
-export const isOverridable = (name: string): boolean => OVERRIDABLE.has(name);
+export const isOverridable = (name: unknown): name is (typeof OVERRIDABLE_NAMES)[number] =>
+  OVERRIDABLE.has(name as string);

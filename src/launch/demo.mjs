@@ -47,8 +47,10 @@ async function tell({ agent, human, runnerId }) {
   };
   show(`status: ${await heldCall(agent, run.public_id, 'first', first)}`);
   say('The person sees what would be touched, where and how, and approves');
-  const { approvals } = await human.ask('GET', '/approvals');
-  for (const held of approvals ?? []) show(JSON.stringify(held.tool_input ?? held.task?.tool_input));
+  const { tasks: held } = await human.ask('GET', '/approvals');
+  for (const task of held.filter(({ run_public_id }) => run_public_id === run.public_id)) {
+    show(`${task.tool_alias} at ${task.target.display_name}: ${JSON.stringify(task.tool_input)}`);
+  }
   show(`status: ${(await approve(human, agent, run.public_id, 'first')).status}`);
   say('A second run of the conversation overwrites the file, approved as well');
   const second = await agent.ask('POST', '/runs', {
@@ -70,27 +72,24 @@ async function tell({ agent, human, runnerId }) {
     ).content,
   );
   say('The evidence: which runners that run may have touched, and from when on');
-  const effects = await agent.ask('GET', `/conversations/${of}/runner_effects?from_run=${later}`);
-  show(`${effects.status}: ${effects.runners.map(({ task_key }) => task_key).join(', ')}`);
-  say('A rewind: the runner puts back what it kept before that write');
-  const { restoration } = await human.ask('POST', `/conversations/${of}/restorations`, {
-    from_run_public_id: later,
-  });
-  const path = `/conversations/${of}/restorations/${restoration.public_id}`;
-  let state = restoration;
-  while (state.status === 'running') {
-    await new Promise((done) => setTimeout(done, 200));
-    state = (await human.ask('GET', path)).restoration;
-  }
-  show(`${state.status}: ${state.targets.map((target) => target.status).join(', ')}`);
-  say('The file is as it was before');
-  show(
-    (
-      await call(agent, later, 'again', 'read', {
-        path: file,
-      })
-    ).content,
+  const { runner_effects: effects } = await agent.ask(
+    'GET',
+    `/conversations/${of}/runner_effects?from_run=${later}`,
   );
+  show(`${effects.status}: ${effects.runners.map(({ task_key }) => task_key).join(', ')}`);
+
+  say('A rewind: the runner puts back what it kept before that write');
+  const rewind = { from_run_public_id: later };
+  let { restoration } = await human.ask('POST', `/conversations/${of}/restorations`, rewind);
+  while (restoration.status === 'running') {
+    await new Promise((done) => setTimeout(done, 200));
+    const path = `/conversations/${of}/restorations/${restoration.public_id}`;
+    ({ restoration } = await human.ask('GET', path));
+  }
+  show(`${restoration.status}: ${restoration.targets.map(({ status }) => status).join(', ')}`);
+
+  say('The file is as it was before');
+  show((await call(agent, later, 'again', 'read', { path: file })).content);
 }
 async function call(member, run, key, name, input) {
   await member.ask('POST', `/runs/${run}/tasks`, {

@@ -46,6 +46,9 @@ export async function startPostgres({ dataDir, port: wanted, mode, ...childOptio
     'unix_socket_directories=',
     'max_connections=200',
     'shared_buffers=128MB',
+    // a refused key is no fault of the server's: only what ends it is worth a line
+    'log_min_messages=log',
+    'log_min_error_statement=panic',
     ...(mode === 'test' ? TEST_SETTINGS : []),
   ];
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];

@@ -2,6 +2,7 @@ import type { AccountId } from '../db/account-id.js';
 import { statement } from '../db/statement.js';
 import { admits, eligible } from '../identity/eligibility.sql.js';
 import { APPROVAL_HOLD_MS } from '../kernel/expiry.js';
+import { isGivenToPool } from './pool.sql.js';
 import { type TaskRow, taskColumns } from './task-row.js';
 
 /** One call, decided and not yet inserted. Member names are the columns of the recordset below. */
@@ -29,6 +30,8 @@ export interface TaskDraft {
   readonly error_detail: string | null;
   readonly content: string | null;
   readonly structured_content: string | null;
+  /** Of a call that rests: the entries it rests with, hexadecimal (`entryDigest`). */
+  readonly announced_sha256: string | null;
 }
 
 /** One request: calls of one caller on one run, all of which become tasks, or none. */
@@ -46,7 +49,7 @@ const DRAFT_COLUMNS = `
     ordinal integer, task_key text, tool_name text, tool_alias text, tool_call_id text, tool_input text,
     effect_profile text, addressed_role text, addressed_id uuid, announcement_version bigint, timeout_ms integer,
     extension_bound_ms integer, status text, approval_origin text, approval_by uuid, error_key text, error_detail text,
-    content text, structured_content text`;
+    content text, structured_content text, announced_sha256 text`;
 
 /** The parameter of `acceptTasks`: every draft of every request as one row. */
 export function draftsJson(jobs: readonly AcceptJob[]): string {
@@ -71,6 +74,11 @@ export const isLiveCredential = (k: string): string =>
 /** The wire's spelling of a time, for JSON that is made in the statement. */
 const iso = (time: string): string => `to_char(${time} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
+/** SQL: the `approval` of a row `d` that says by whom it was decided at `at`; null where nobody has. */
+export const approvalJson = (d: string, at: string): string => `
+  case when ${d}.approval_origin is not null then json_strip_nulls(json_build_object(
+    'origin', ${d}.approval_origin, 'decided_by', ${d}.approval_by, 'decided_at', ${iso(at)})) end`;
+
 /**
  * Accepts requests of 1 to 64 calls in one statement, each request whole or not at all (chapter 5). A request holds only
  * for a run that is neither stopped nor pruned, whose row it locks against both; a live credential; executors that are
@@ -94,6 +102,14 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
        where r.id = asked.run_id and r.account_id = asked.account_id
          and r.stopped_at is null and r.details_pruned_at is null
        for key share) locked
+   ), held as materialized (
+     -- against a revocation, which settles what is addressed to it: one of the two sees the other
+     select locked.id from (
+       select distinct account_id, addressed_id from draft where addressed_id is not null order by addressed_id) d
+     cross join lateral (
+       select e.id from executors e
+       where e.id = d.addressed_id and e.account_id = d.account_id and e.status = 'active'
+       for share) locked
    ), admitted as materialized (
      select run.principal_id, run.at, draft.*
      from draft
@@ -110,11 +126,13 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
        when 'tool_provider' then exists (
          select from announcements a join executors e on e.id = a.executor_id
          where a.account_id = run.account_id and a.tool_names @> array[draft.tool_name]
-           and e.kind = 'tool_provider' and ${mayReach('e', 'm', 'c')})
+           and e.kind = 'tool_provider' and ${mayReach('e', 'm', 'c')}
+           and ${isGivenToPool('run.account_id', 'draft.tool_name')})
        else exists (
          select from executors e join announcements a on a.executor_id = e.id
          where e.account_id = run.account_id and e.id = draft.addressed_id and e.kind = draft.addressed_role
            and a.version = draft.announcement_version and ${mayReach('e', 'm', 'c')})
+         and (select true from held where held.id = draft.addressed_id limit 1)
        end
    ), whole as materialized (
      select request from draft group by request
@@ -122,7 +140,8 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
    ), task as (
      insert into tasks (run_id, task_key, account_id, principal_id, tool_name, tool_alias, tool_call_id, tool_input,
        effect_profile, status, target_id, addressed_role, addressed_id, timeout_ms, extension_bound_ms, accepted_at,
-       started_at, deadline_at, settled_at, content, structured_content, is_error, error_key, error_detail, approval)
+       started_at, deadline_at, settled_at, content, structured_content, is_error, error_key, error_detail, approval,
+       announced_sha256)
      select run_id, task_key, account_id, principal_id, tool_name, tool_alias, tool_call_id, tool_input::json,
        effect_profile::json, status, case addressed_role when 'runner' then addressed_id end, addressed_role, addressed_id,
        timeout_ms, extension_bound_ms, at,
@@ -131,8 +150,7 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
          when 'needs_approval' then at + ${APPROVAL_HOLD_MS} * interval '1 millisecond' end,
        case when status in ('completed', 'failed') then at end,
        content::json, structured_content::json, case status when 'completed' then false end, error_key, error_detail,
-       case when approval_origin is not null then json_strip_nulls(json_build_object(
-         'origin', approval_origin, 'decided_by', approval_by, 'decided_at', ${iso('at')})) end
+       ${approvalJson('admitted', 'at')}, decode(announced_sha256, 'hex')
      from admitted
      where request in (select whole.request from whole)
      order by request, ordinal

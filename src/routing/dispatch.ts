@@ -20,6 +20,16 @@ const readPool = statement<
    where a.account_id = $1 and a.tool_names @> array[$3::text] and ${eligible('e', 'm')}`,
 );
 
+/** The application of an agent, which shows its approvals. */
+const readApplication = statement<
+  [accountId: AccountId, agentId: string],
+  { id: string; credential_epoch: number }
+>(
+  'dispatch_read_application',
+  `select e.id, e.credential_epoch from executors e
+   where e.account_id = $1 and e.agent_id = $2 and e.status = 'active'`,
+);
+
 /** What of a task a push needs. */
 type Pushed = Pick<TaskRow, 'run_id' | 'task_key' | 'kind' | 'tool_name' | 'account_id' | 'principal_id'> &
   Pick<TaskRow, 'status' | 'addressed_role' | 'addressed_id'>;
@@ -38,9 +48,10 @@ export class Dispatch {
     private readonly push: ExecutorPush,
   ) {}
 
-  /** Pushes `work_available` for those tasks that wait to be claimed. */
+  /** Pushes `work_available` for those tasks that wait to be claimed, or rest for a decision. */
   available(rows: readonly Pushed[]): void {
     for (const row of rows) {
+      if (row.status === 'needs_approval') this.tell(this.pushApproval(row));
       if (row.status !== 'dispatched' || row.addressed_role === 'kernel') continue;
       this.tell(
         row.addressed_id === null ? this.pushToPool(row) : this.pushToExecutor(row.addressed_id, row),
@@ -73,6 +84,15 @@ export class Dispatch {
       row.tool_name,
     ))
       this.push.push(id, credential_epoch, availability(row));
+  }
+
+  /** An approval is listed for the agent's application (chapter 6, Inbox). */
+  private async pushApproval(row: Pushed): Promise<void> {
+    const { account_id, principal_id } = row;
+    const application = await this.database.row(readApplication, account_id as AccountId, principal_id);
+    if (!application) return;
+    const { id, credential_epoch } = application;
+    this.push.push(id, credential_epoch, { ...availability(row), kind: 'approval' });
   }
 
   private async pushCanceled(

@@ -6,6 +6,7 @@ import { type Sql, statement } from '../db/statement.js';
 import { mayReach } from './accept-tasks.sql.js';
 import type { CallAuthor } from './call-author.js';
 import type { FrozenRun } from './frozen-run.js';
+import { isGivenToPool, isOverridableName } from './pool.sql.js';
 import type { Step } from './step.js';
 import {
   addressOf,
@@ -24,7 +25,8 @@ const readConversationDefault = statement<[conversationId: string], { default_ru
 
 /**
  * Who announces a name for this principal: its own application, eligible or not, and the eligible providers. A caller who
- * is not the principal reaches only providers that are eligible for both.
+ * is not the principal reaches only providers that are eligible for both. A name of the kernel's is the providers' alone, and
+ * only where the account gave it to them.
  */
 const readServing = statement<
   [accountId: AccountId, principalId: string, callerId: string, toolName: string],
@@ -36,7 +38,9 @@ const readServing = statement<
    join executors e on e.id = a.executor_id and e.status = 'active' and e.kind in ('agent_application', 'tool_provider')
    join members m on m.id = $2 and m.account_id = $1
    join members c on c.id = $3 and c.account_id = $1
-   where a.account_id = $1 and a.tool_names @> array[$4::text] and (e.kind = 'tool_provider' or e.agent_id = m.id)
+   where a.account_id = $1 and a.tool_names @> array[$4::text] and case e.kind
+     when 'tool_provider' then ${isGivenToPool('$1', '$4::text')}
+     else e.agent_id = m.id and not ${isOverridableName('$4::text')} end
    order by e.id`,
 );
 

@@ -1,4 +1,4 @@
-import type { AnnouncementRecord } from '../announcement/announcement-directory.js';
+import type { AnnouncementRecord, ServedTool } from '../announcement/announcement-directory.js';
 import type { EffectProfile } from '../kernel/effect-profile.js';
 
 /** What is frozen of a tool that any of several providers may serve. */
@@ -6,6 +6,8 @@ export interface PoolTool {
   readonly profile: EffectProfile;
   readonly profileText: string;
   readonly announcedTimeoutMs: number | undefined;
+  /** What each provider announced. */
+  readonly entries: readonly ServedTool[];
   readonly isOperatorCapability: boolean;
 }
 
@@ -37,6 +39,7 @@ export function poolTool(
     profile,
     profileText: texts.size === 1 ? first.effectProfileText : JSON.stringify(profile),
     announcedTimeoutMs: timeouts.length === 0 ? undefined : Math.max(...timeouts),
+    entries: tools,
     isOperatorCapability: !tools.every(({ modelVisible }) => modelVisible),
   };
 }

@@ -19,11 +19,19 @@ import { TaskEvents } from './task-events.js';
 import { TaskWaits } from './task-waits.js';
 import { TasksController } from './tasks.controller.js';
 import { Tasks } from './tasks.service.js';
+import { ToolProviderOverridesController } from './tool-provider-overrides.controller.js';
+import { ToolProviderOverrides } from './tool-provider-overrides.service.js';
 
 /** Runs, acceptance and where a call goes (chapter 5). The effects module provides `RunEffects`. */
 @Module({
   imports: [AnnouncementModule, AssemblyModule],
-  controllers: [ConversationsController, RunsController, TasksController, PlatformRunsController],
+  controllers: [
+    ConversationsController,
+    RunsController,
+    TasksController,
+    PlatformRunsController,
+    ToolProviderOverridesController,
+  ],
   providers: [
     Acceptance,
     Calls,
@@ -39,6 +47,7 @@ import { Tasks } from './tasks.service.js';
     TaskEvents,
     Tasks,
     TaskWaits,
+    ToolProviderOverrides,
   ],
   exports: [Acceptance, Conversations, DeclarationStore, Dispatch, RunDirectory, Runs, TaskEvents, TaskWaits],
 })

@@ -47,10 +47,10 @@ export class RunFollowers implements BeforeApplicationShutdown {
     if (this.isStopping) return stream.end();
     this.streams.add(stream);
     stream.onClose(() => this.streams.delete(stream));
-    this.serve(run, caller, tokenOf(input), stream);
+    this.serve(run, caller, stream);
   }
 
-  private serve(run: FrozenRun, caller: MemberCaller, token: string, stream: EventStream): void {
+  private serve(run: FrozenRun, caller: MemberCaller, stream: EventStream): void {
     const follower = new RunFollower(
       {
         states: () => this.database.rows(readTaskStates, run.accountId, run.id),
@@ -63,15 +63,14 @@ export class RunFollowers implements BeforeApplicationShutdown {
       told.catch((fault: Error) => this.log.warn(`a follower was not told: ${fault.message}`));
     };
     const prove = async (): Promise<void> => {
-      const still = await this.authenticator.authenticate(token);
-      if (still?.credentialId !== caller.credentialId) stream.end();
+      if (!(await this.authenticator.isLive(caller))) stream.end();
     };
     const stops = [
       this.events.on('task', ({ run: id, key }) => {
-        if (id === run.id) tell(follower.touch(key));
+        if (id === run.id) tell(prove().then(() => follower.touch(key)));
       }),
       this.events.on('progress', ({ run: id, key, frame }) => {
-        if (id === run.id) tell(follower.progress(progressJson(id, key, frame)));
+        if (id === run.id) tell(prove().then(() => follower.progress(progressJson(id, key, frame))));
       }),
       this.events.on('credential', ({ id }) => {
         if (id === caller.credentialId) tell(prove());
@@ -79,11 +78,10 @@ export class RunFollowers implements BeforeApplicationShutdown {
     ];
     const beat = setInterval(() => {
       stream.heartbeat();
-      tell(prove());
-      tell(follower.look());
+      tell(prove().then(() => follower.look()));
     }, BEAT_MS);
     const look = setInterval(() => {
-      if (!this.events.isReliable) tell(follower.look());
+      if (!this.events.isReliable) tell(prove().then(() => follower.look()));
     }, UNRELIABLE_MS);
     stream.onClose(() => {
       clearInterval(beat);
@@ -93,9 +91,6 @@ export class RunFollowers implements BeforeApplicationShutdown {
     tell(follower.look());
   }
 }
-
-/** The plane guard has admitted it. */
-const tokenOf = (input: VerbInput): string => (input.header('authorization') ?? '').replace(/^Bearer +/i, '');
 
 /** A frame as it is shown: what the runner said, and never its claim token (chapter 6, Progress). */
 function progressJson(run: string, key: string, frame: unknown): string {

@@ -26,6 +26,7 @@ const place = (fields: Partial<Place> = {}): Place => ({
   profile: WRITE,
   profileText: JSON.stringify(WRITE),
   announcedTimeoutMs: undefined,
+  entries: [],
   isOperatorCapability: false,
   ...fields,
 });

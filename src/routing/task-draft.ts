@@ -2,6 +2,7 @@ import { refuse } from '../errors/refusal.js';
 import { JsonFault, parseStrict } from '../kernel/json/strict-parse.js';
 import { newId } from '../db/ids.js';
 import type { TaskDraft } from './accept-tasks.sql.js';
+import { entryDigest } from './announced-entry.js';
 import type { CallAuthor } from './call-author.js';
 import { type ApprovalPolicy, decide, type Decision, readsInput } from './approval-policy.js';
 import { type KernelCallRun, runKernelTool } from './kernel-calls.js';
@@ -41,7 +42,8 @@ export function draftTask(step: Step, ordinal: number, place: Place, context: Dr
   };
 }
 
-type Approved = Pick<
+/** What the approval stage makes of a call, as the tasks' columns hold it. */
+export type Approved = Pick<
   TaskDraft,
   | 'status'
   | 'approval_origin'
@@ -50,9 +52,11 @@ type Approved = Pick<
   | 'error_detail'
   | 'content'
   | 'structured_content'
+  | 'announced_sha256'
 >;
 
-const UNDECIDED: Approved = {
+/** Nothing is decided: the call rests. */
+export const UNDECIDED: Approved = {
   status: 'needs_approval',
   approval_origin: null,
   approval_by: null,
@@ -60,35 +64,57 @@ const UNDECIDED: Approved = {
   error_detail: null,
   content: null,
   structured_content: null,
+  announced_sha256: null,
 };
 
-function approved(step: Step, place: Place, context: DraftContext): Approved {
-  const { verdict, origin, reason } = decision(step, place, context.policy);
-  if (verdict === 'deny') {
-    return {
-      ...UNDECIDED,
-      status: 'failed',
-      approval_origin: origin,
-      error_key: 'approval_denied',
-      error_detail: reason ?? null,
-    };
-  }
+/** A call as the approval stage reads it. */
+export type JudgedCall = Pick<Step, 'path' | 'input' | 'inputText'>;
+
+/** The approval stage (chapter 6): whether the call goes to `place`, rests or is denied. */
+export function approved(step: JudgedCall, place: Place, context: DraftContext): Approved {
+  const decision = judge(step, place, context.policy);
+  const { verdict, origin } = decision;
+  if (verdict === 'deny') return denied(decision);
   // a person who calls what only people can call has decided by calling it (chapter 6, Requests)
   if (place.isOperatorCapability && context.author.kind === 'human') {
-    return {
-      ...UNDECIDED,
-      status: 'dispatched',
-      approval_origin: 'human',
-      approval_by: context.author.memberId,
-    };
+    return granted(place, context, step.input, 'human', context.author.memberId);
   }
-  if (context.author.kind === 'kernel') {
-    return { ...UNDECIDED, status: 'dispatched', approval_origin: 'kernel' };
-  }
-  if (verdict === 'ask') return UNDECIDED;
-  const allowed: Approved = { ...UNDECIDED, status: 'dispatched', approval_origin: origin };
-  if (place.role !== 'kernel') return allowed;
-  const result = runKernelTool(place.toolName, context, step.input);
+  if (context.author.kind === 'kernel') return granted(place, context, step.input, 'kernel', null);
+  if (verdict === 'ask') return resting(place);
+  return granted(place, context, step.input, origin, null);
+}
+
+/** The call rests with what is announced now. */
+export const resting = ({ entries }: Place): Approved => ({
+  ...UNDECIDED,
+  announced_sha256: entryDigest(entries),
+});
+
+/** A rule denies the call. */
+export const denied = ({ origin, reason }: Decision): Approved => ({
+  ...UNDECIDED,
+  status: 'failed',
+  approval_origin: origin,
+  error_key: 'approval_denied',
+  error_detail: reason ?? null,
+});
+
+/** The call goes: to whoever is addressed, or through the kernel at once. */
+export function granted(
+  { role, toolName }: Pick<Place, 'role' | 'toolName'>,
+  run: KernelCallRun,
+  input: Step['input'],
+  origin: NonNullable<Approved['approval_origin']>,
+  by: string | null,
+): Approved {
+  const allowed: Approved = {
+    ...UNDECIDED,
+    status: 'dispatched',
+    approval_origin: origin,
+    approval_by: by,
+  };
+  if (role !== 'kernel') return allowed;
+  const result = runKernelTool(toolName, run, input);
   if ('fault' in result) {
     return { ...allowed, status: 'failed', error_key: 'tool_failed', error_detail: result.fault };
   }
@@ -96,7 +122,8 @@ function approved(step: Step, place: Place, context: DraftContext): Approved {
   return { ...allowed, status: 'completed', content: contentText, structured_content: structuredContentText };
 }
 
-function decision(step: Step, { toolName, profile }: Place, policy: ApprovalPolicy): Decision {
+/** What the run's policy says of the call at `place`. */
+export function judge(step: JudgedCall, { toolName, profile }: Place, policy: ApprovalPolicy): Decision {
   const input = readsInput(policy, toolName) ? unambiguousInput(step) : step.input;
   return decide(policy, { toolName, profile, input });
 }
@@ -105,7 +132,7 @@ function decision(step: Step, { toolName, profile }: Place, policy: ApprovalPoli
  * The input as every reader reads it. A rule that looks at it must not see another value than the runner will: a key that
  * stands twice is `invalid_json`.
  */
-function unambiguousInput({ path, inputText }: Step): Readonly<Record<string, unknown>> {
+function unambiguousInput({ path, inputText }: JudgedCall): Readonly<Record<string, unknown>> {
   try {
     return parseStrict(inputText) as Record<string, unknown>;
   } catch (fault) {

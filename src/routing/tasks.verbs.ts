@@ -36,6 +36,7 @@ export const listTasksVerb = declareVerb({
 export const readTaskVerb = declareVerb({
   ...work,
   name: 'read_task',
+  waits: true,
   summary: 'Read a task, or wait for it',
   description: 'With `wait_ms` the answer comes when the task is settled, or as it is when the wait ends.',
   rest: { method: 'get', path: '/agent_api/v1/runs/{run_public_id}/tasks/{task_key}' },
@@ -55,6 +56,7 @@ export const readTaskVerb = declareVerb({
 export const callVerb = declareVerb({
   ...work,
   name: 'call',
+  waits: true,
   summary: 'Call a tool and wait for it',
   description:
     'Accepts one step, in a new run when none is named, and answers when its task settles or `wait_ms` (60,000 when ' +

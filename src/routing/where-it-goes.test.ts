@@ -129,8 +129,8 @@ describe('What a step addresses', () => {
   it.each([
     ['call', 'unknown', 'tool_not_declared'],
     ['call', 'read', 'tool_not_declared'],
-    ['call', 'memory_read', 'tool_not_served'],
-    ['tool', 'memory_read', 'tool_not_served'],
+    ['call', 'memory_read', 'accepted'],
+    ['tool', 'memory_read', 'accepted'],
     ['tool', 'nexus.memory.read', 'tool_not_served'],
     ['tool', 'mesh_tools', 'tool_not_served'],
     ['tool', 'nexus.anything', 'tool_not_served'],

@@ -5,7 +5,7 @@ import { refuse } from '../errors/refusal.js';
 import { KERNEL_TOOLS, type KernelTool } from '../kernel/catalogue.js';
 import type { EffectProfile } from '../kernel/effect-profile.js';
 import { isServedName } from '../kernel/names.js';
-import { isOverridable, reservedNamespace } from '../kernel/reserved-names.js';
+import { reservedNamespace } from '../kernel/reserved-names.js';
 import type { CallAuthor } from './call-author.js';
 import { poolTool } from './pool-tool.js';
 import type { Step } from './step.js';
@@ -41,11 +41,16 @@ export interface Place {
   readonly profile: EffectProfile;
   readonly profileText: string;
   readonly announcedTimeoutMs: number | undefined;
+  /** The announced entries that say so: one, those of a pool, or none for the kernel. */
+  readonly entries: readonly ServedTool[];
   /** Served, and never shown to a model: only people call it (chapter 2). */
   readonly isOperatorCapability: boolean;
 }
 
 type CallerKind = CallAuthor['kind'];
+
+/** What a refusal says about the call. */
+type Named = Pick<Step, 'path'>;
 
 /**
  * What a step addresses (chapter 5, Where it goes). `defaultRunnerId` is the current default; it counts only for a route
@@ -87,9 +92,7 @@ function addressOfCall(name: string, path: string, { declaration }: AddressingRu
 function addressOfName(name: string, path: string): Address {
   const tool = KERNEL_TOOLS.find((known) => known.name === name || known.canonical_name === name);
   if (tool) return { to: 'kernel', tool };
-  if (!isServedName(name) || reservedNamespace(name) !== undefined || isOverridable(name)) {
-    throw notServed(path, name);
-  }
+  if (!isServedName(name) || reservedNamespace(name) !== undefined) throw notServed(path, name);
   return { to: 'name', toolName: name };
 }
 
@@ -108,7 +111,7 @@ export function isForModels(tool: ServedTool, announcement: AnnouncementRecord):
 
 /** The place at a runner. Throws, in this order, `runner_not_eligible`, `tool_not_served`, `person_required`. */
 export function runnerPlace(
-  step: Step,
+  step: Named,
   toolName: string,
   runner: { readonly announcement: AnnouncementRecord | undefined; readonly eligible: boolean },
   caller: CallerKind,
@@ -122,10 +125,11 @@ export function runnerPlace(
 
 /**
  * The place of a name without a route: the declaring agent's application where its announcement has the name, else the
- * pool of providers that announce it. Throws `tool_not_served` and `person_required`.
+ * pool of providers that announce it; of an overridable name only those were looked for that the account gave it to. Throws
+ * `tool_not_served` and `person_required`.
  */
 export function namedPlace(
-  step: Step,
+  step: Named,
   toolName: string,
   found: { readonly application: Serving | undefined; readonly providers: readonly Serving[] },
   caller: CallerKind,
@@ -158,12 +162,13 @@ export function kernelPlace(tool: KernelTool): Place {
     profile,
     profileText: JSON.stringify(profile),
     announcedTimeoutMs: undefined,
+    entries: [],
     isOperatorCapability: false,
   };
 }
 
 function servedPlace(
-  step: Step,
+  step: Named,
   role: 'runner' | 'agent_application',
   tool: ServedTool,
   announcement: AnnouncementRecord,
@@ -179,11 +184,12 @@ function servedPlace(
     profile: tool.effectProfile,
     profileText: tool.effectProfileText,
     announcedTimeoutMs: tool.timeoutMs,
+    entries: [tool],
     isOperatorCapability,
   };
 }
 
-function requirePerson(step: Step, caller: CallerKind): void {
+function requirePerson(step: Named, caller: CallerKind): void {
   if (caller === 'agent') {
     throw refuse('person_required', `${step.path}.name names an operator capability, which only people call`);
   }

@@ -1,20 +1,44 @@
 import { Module } from '@nestjs/common';
+import { AnnouncementModule } from '../announcement/announcement.module.js';
 import { RoutingModule } from '../routing/routing.module.js';
+import { AdjudicatedTasks } from './adjudicated-tasks.js';
+import { AdjudicationController } from './adjudication.controller.js';
+import { Approvals } from './approvals.service.js';
+import { Cancellations } from './cancellations.service.js';
 import { ClaimStatus } from './claim-status.service.js';
 import { Claims } from './claims.service.js';
 import { Commits } from './commits.service.js';
+import { Decisions } from './decisions.service.js';
 import { Extensions } from './extensions.service.js';
 import { Inbox } from './inbox.service.js';
 import { Progress } from './progress.service.js';
+import { Retries } from './retries.service.js';
 import { Revocation } from './revocation.service.js';
+import { SameTarget } from './same-target.js';
 import { SettledTasks } from './settled-tasks.js';
 import { Sweep } from './sweep.service.js';
 import { WorkController } from './work.controller.js';
 
-/** Inbox, claim, extend, commit, progress and expiry (chapter 6). */
+/** Inbox, claim, extend, commit, progress, expiry and adjudication (chapter 6). */
 @Module({
-  imports: [RoutingModule],
-  controllers: [WorkController],
-  providers: [ClaimStatus, Claims, Commits, Extensions, Inbox, Progress, Revocation, SettledTasks, Sweep],
+  imports: [AnnouncementModule, RoutingModule],
+  controllers: [AdjudicationController, WorkController],
+  providers: [
+    AdjudicatedTasks,
+    Approvals,
+    Cancellations,
+    Claims,
+    ClaimStatus,
+    Commits,
+    Decisions,
+    Extensions,
+    Inbox,
+    Progress,
+    Retries,
+    Revocation,
+    SameTarget,
+    SettledTasks,
+    Sweep,
+  ],
 })
 export class WorkModule {}

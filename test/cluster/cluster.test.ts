@@ -99,6 +99,32 @@ describe('A cluster', () => {
     });
   }, 60_000);
 
+  it('a node told to stop answers what it has taken in, and takes in no more', async () => {
+    const third = await cluster.startNode();
+    const client = new pg.Client({ connectionString: cluster.databaseUrl });
+    await client.connect();
+    await client.query('begin');
+    await client.query('select from runs where id = $1 for update', [runId]);
+    const answer = request(third, 'POST', `/agent_api/v1/runs/${runId}/tasks`, agentToken, {
+      steps: [{ call: { name: 'count', key: 'under-way', input: { mark: 'under-way' } } }],
+    });
+    await until(async () => {
+      const { rows } = await client.query(`select from pg_locks where not granted`);
+      return rows.length > 0;
+    });
+    third.child.kill('SIGTERM');
+    await until(() =>
+      fetch(`${third.url}/healthz`).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await client.query('commit');
+    await client.end();
+    expect((await answer).status).toBe(201);
+    expect(await settled(two, 'under-way')).toMatchObject({ status: 'completed' });
+  }, 60_000);
+
   it('a restart of nats-server under load loses no call and settles none twice', async () => {
     await underLoad('nats', () => cluster.restartNats());
   }, 90_000);

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type INestApplication, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
@@ -151,6 +152,30 @@ describe('The doors', () => {
       });
     });
 
+    it.each(['/docs/../x', '/docs/%2e%2e/x', '/docs//x'])(
+      'what is no document below /docs is 404 not_found: %s',
+      async (path) => {
+        expect(await raw(node, `GET ${path} HTTP/1.1`)).toMatch(
+          /^HTTP\/1.1 404 [^]*{"error":{"code":"not_found"/,
+        );
+      },
+    );
+
+    it.each([
+      `/agent_api/v1/runs/%E0%A4%A`,
+      `/agent_api/v1/runs/${'a'.repeat(300)}`,
+      `/agent_api/v1/runs/${'a'.repeat(5_000)}`,
+    ])('an id that no run can have is 404 not_found, and is not echoed: %s', async (path) => {
+      const agent = await newAgent(node, account);
+      const answer = await node.http('GET', path, { token: agent.token });
+      expect(answer).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+      expect(answer.text).not.toContain('aaa');
+    });
+
+    it('what is not HTTP is answered in the envelope, and cut', async () => {
+      expect(await raw(node, 'HELLO')).toMatch(/^HTTP\/1.1 400 [^]*{"error":{"code":"parameter_invalid"/);
+    });
+
     it('both doors give the same answer to the same announcement', async () => {
       const body = { tools: [tool('read')] };
       const rest = await node.http('PUT', '/agent_api/v1/executor/announcement', {
@@ -245,6 +270,18 @@ describe('The doors', () => {
     }
   });
 });
+
+/** What the server answers to bytes that no client library would send. */
+function raw(node: TestNode, head: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(new URL(node.url).port), '127.0.0.1');
+    socket.on('data', (chunk) => (answer += chunk.toString()));
+    socket.once('error', reject);
+    socket.once('close', () => resolve(answer));
+    socket.write(`${head}\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  });
+}
 
 interface Handler {
   readonly name: string;

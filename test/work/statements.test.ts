@@ -4,9 +4,11 @@ import { KeyedDatabase } from '../../src/db/keyed-database.js';
 import { newId } from '../../src/db/ids.js';
 import type { Statement } from '../../src/db/statement.js';
 import { type Expiring, expiryCells, expiryOf } from '../../src/kernel/expiry.js';
+import { cancelTask } from '../../src/work/cancel.sql.js';
 import { claimTasks } from '../../src/work/claim.sql.js';
 import { readClaimStatus } from '../../src/work/claim-status.sql.js';
 import { type CommitJob, commitTasks } from '../../src/work/commit.sql.js';
+import { decideTask, expireResting } from '../../src/work/decide.sql.js';
 import { diagnoseClaim } from '../../src/work/diagnose-claim.sql.js';
 import { diagnoseCommit } from '../../src/work/diagnose-commit.sql.js';
 import { expiredErrorDetail, expiredErrorKey, expiredStatus } from '../../src/work/expiry.sql.js';
@@ -14,6 +16,7 @@ import { diagnoseExtend, extendTask } from '../../src/work/extend.sql.js';
 import { readInbox } from '../../src/work/inbox.sql.js';
 import { jobLane } from '../../src/work/job-lane.js';
 import { keepCheckpoint } from '../../src/work/keep-checkpoint.sql.js';
+import { retryTask } from '../../src/work/retry.sql.js';
 import { settleUnserved } from '../../src/work/settle-unserved.sql.js';
 import { sweepDue } from '../../src/work/sweep.sql.js';
 import { claimOn } from '../../src/work/task-claim.js';
@@ -97,14 +100,18 @@ describe('a plan', () => {
   }
 
   const BY_KEY = {
+    cancelTask,
     claimTasks,
     commitTasks,
+    decideTask,
     diagnoseClaim,
     diagnoseCommit,
     diagnoseExtend,
+    expireResting,
     extendTask,
     keepCheckpoint,
     readClaimStatus,
+    retryTask,
     settleUnserved,
   } as const;
 

@@ -1028,6 +1028,44 @@ describe('a revocation', () => {
     expect((await door.ask('claim', unclaimed)).status).toBe(401);
   });
 
+  it('and acceptances at the same time leave no open task', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const own = await ownRunner();
+      const [revoked, ...answers] = await Promise.all([
+        administer('revoke', own.executor),
+        ...Array.from({ length: 16 }, (_, index) =>
+          accept(index % 2 ? one : two, agent, own.run, [callStep('bash')]),
+        ),
+      ]);
+      expect(revoked).toBeDefined();
+      for (const answer of answers) expect(['201', '422 runner_not_eligible']).toContain(codeOf(answer));
+      const { rows } = await one.db.pool.query(
+        `select count(*)::int as open from tasks where addressed_id = $1 and settled_at is null`,
+        [own.executor.id],
+      );
+      expect(rows).toEqual([{ open: 0 }]);
+    }
+  });
+
+  it('that comes while an acceptance waits is seen by it', async () => {
+    const own = await ownRunner();
+    const holder = await one.db.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from runs where id = $1 for update', [own.run]);
+      const accepting = accept(one, agent, own.run, [callStep('bash')]);
+      for (;;) {
+        const { rows } = await one.db.pool.query(`select from pg_locks where not granted`);
+        if (rows.length > 0) break;
+      }
+      await administer('revoke', own.executor);
+      await holder.query('commit');
+      expect(codeOf(await accepting)).toBe('422 runner_not_eligible');
+    } finally {
+      holder.release();
+    }
+  });
+
   it('and claims at the same time leave no open task, of a runner or of a pool', async () => {
     const own = await ownRunner();
     const provider = await newRunner(one, account, { kind: 'tool_provider' });

@@ -20,7 +20,7 @@ export function returned(result: ToolResult): CommitBody {
  * the message says who stopped it, and keeps the handler's own words after that.
  */
 export function thrown(fault: unknown, signal: AbortSignal): CommitBody {
-  const words = fault instanceof Error ? fault.message : String(fault);
+  const words = storable(fault instanceof Error ? fault.message : String(fault));
   if (signal.aborted && signal.reason instanceof CallEndedError) {
     const { message } = signal.reason;
     return {
@@ -36,6 +36,10 @@ export function thrown(fault: unknown, signal: AbortSignal): CommitBody {
     ...(structured !== undefined && { structured_content: structured }),
   };
 }
+
+/** A message may quote what it was asked with: what Nexus can't store of it is replaced, so that the rest arrives. */
+const storable = (text: string): string =>
+  (text as string & { toWellFormed(): string }).toWellFormed().replaceAll('\0', '\ufffd');
 
 /** What is committed instead of a result that Nexus, or JSON, does not take: the tool did run. */
 export const refusedResult = (why: string): CommitBody => ({
