@@ -59,7 +59,9 @@ async function lookThrough(
       throw new CheckpointFault(`the root folder has more than ${MOST_ENTRIES} entries`);
     }
     const looks = await Promise.all(
-      entries.map(({ name }) => (isRepository(name) ? undefined : folder.look(name).catch(() => undefined))),
+      entries.map(async ({ name }) =>
+        isRepository(name) ? undefined : folder.look(name).catch(() => undefined),
+      ),
     );
     // in the order of the names: what is the same twice reads the same twice
     for (const [index, { name }] of entries.entries()) {
