@@ -163,6 +163,25 @@ describe('A checkpoint', () => {
     });
   });
 
+  it('is dropped, the oldest first, when a thousand newer ones are kept', async () => {
+    await scratch.put('a.txt', 'old');
+    const oldest = await bash('printf new > a.txt');
+    const [store = ''] = await readdir(outside('checkpoints'));
+    const git = ['--git-dir', outside(`checkpoints/${store}`)];
+    const ref = `refs/checkpoints/${oldest.id}`;
+    const commit = execFileSync('git', [...git, 'rev-parse', ref])
+      .toString()
+      .trim();
+    const later = Array.from({ length: 1_000 }, (_, n) => `ffffffffffff-${String(n).padStart(16, '0')}`);
+    const input = later.map((id) => `create refs/checkpoints/${id} ${commit}\n`).join('');
+    execFileSync('git', [...git, 'update-ref', '--stdin'], { input });
+    await checkpoints.close();
+    checkpoints = (await open()) as Checkpoints;
+    await expect(restore(oldest)).rejects.toThrow('checkpoint is not kept');
+    await restore({ id: later[0] });
+    expect(await text('a.txt')).toBe('old');
+  });
+
   it('is taken for each of many calls at once', async () => {
     await Promise.all(
       Array.from({ length: 12 }, (_, n) => checkpointOf('write', { path: `${n}.txt`, content: `${n}` })),

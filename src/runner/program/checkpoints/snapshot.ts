@@ -16,8 +16,12 @@ import { CheckpointFault, type RootScan, scanRoot } from './root-scan.js';
 
 /** New content that one checkpoint may bring, in bytes. */
 const MOST_NEW_BYTES = 256 * 1024 * 1024;
+/** Files that are read at once, of 8 MiB at most. */
+const READ_AT_ONCE = 16;
 /** How long a checkpoint may take. */
-const MOST_MS = 10_000;
+const MOST_MS = 20_000;
+/** After one that took too long no other is tried for so long: each call would wait for nothing. */
+const PAUSE_MS = 60_000;
 /** A file that changed so shortly before it was read may change again without a trace, by a clock that is coarse. */
 const SETTLES_AFTER_MS = 1_000;
 
@@ -36,6 +40,7 @@ export interface Snapshot {
 
 /** Takes checkpoints of a root folder. What did not change since the last one is not read again. */
 export class Snapshots {
+  private pausedUntil = 0;
   private last: { readonly snapshot: Snapshot; readonly digest: string } | undefined;
 
   constructor(
@@ -49,15 +54,19 @@ export class Snapshots {
    * `CheckpointFault` beyond its bounds, and the reason of an aborted signal.
    */
   async take(before: string, also: Iterable<string>, ended: AbortSignal): Promise<Snapshot> {
+    if (Date.now() < this.pausedUntil) throw new CheckpointFault('the last one took too long');
     const timeout = AbortSignal.timeout(MOST_MS);
     const signal = AbortSignal.any([ended, timeout]);
     try {
       return await this.taken(before, also, signal);
     } catch (fault) {
+      ended.throwIfAborted();
+      if (timeout.aborted) {
+        this.pausedUntil = Date.now() + PAUSE_MS;
+        throw new CheckpointFault(`it takes longer than ${MOST_MS / 1_000} s`);
+      }
       // what was thought to be stored may be gone: next time everything is read anew
       this.last = undefined;
-      ended.throwIfAborted();
-      if (timeout.aborted) throw new CheckpointFault(`it takes longer than ${MOST_MS / 1_000} s`);
       throw fault;
     }
   }
@@ -90,16 +99,22 @@ export class Snapshots {
     signal: AbortSignal,
   ): AsyncGenerator<string | Buffer> {
     let bytesRead = 0;
+    const changed: string[] = [];
     for (const [path, stats] of found) {
-      signal.throwIfAborted();
       const known = this.last?.snapshot.files.get(path);
-      if (known?.settled && isUnchanged(known.stats, stats)) {
-        files.set(path, known);
-        continue;
-      }
-      const read = await this.read(path);
-      if (typeof read === 'string') leftOut.set(path, read);
-      else {
+      if (known?.settled && isUnchanged(known.stats, stats)) files.set(path, known);
+      else changed.push(path);
+    }
+    while (changed.length > 0) {
+      signal.throwIfAborted();
+      const paths = changed.splice(0, READ_AT_ONCE);
+      const results = await Promise.all(paths.map((path) => this.read(path)));
+      for (const [index, path] of paths.entries()) {
+        const read = results[index] ?? 'unreadable';
+        if (typeof read === 'string') {
+          leftOut.set(path, read);
+          continue;
+        }
         const { bytes, ...file } = read;
         bytesRead += bytes.length;
         if (bytesRead > MOST_NEW_BYTES)
@@ -127,11 +142,12 @@ export class Snapshots {
   }
 }
 
-/** Names what a checkpoint says; what is about to happen does not count. */
+/** Names what a checkpoint says, in whatever order it was found; what is about to happen does not count. */
 function digestOf(files: ReadonlyMap<string, StoredFile>, { leftOut, absent }: CheckpointNotes): string {
-  const hash = createHash('sha256').update(JSON.stringify([leftOut, absent]));
-  for (const [path, { oid, executable }] of files) hash.update(JSON.stringify([path, oid, executable]));
-  return hash.digest('hex');
+  const held = [...files].map(([path, { oid, executable }]) => JSON.stringify([path, oid, executable]));
+  const lacking = Object.entries(leftOut).map((entry) => JSON.stringify(entry));
+  const all = [...held.sort(), ...lacking.sort(), JSON.stringify([...absent].sort())];
+  return createHash('sha256').update(all.join('\n')).digest('hex');
 }
 
 /** Whether a file is still what it was, by all that the file system says of it. */
