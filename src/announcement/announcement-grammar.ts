@@ -4,6 +4,7 @@ import { JsonFault, parseStrict, sourceOf } from '../kernel/json/strict-parse.js
 import { AnnouncementFaults } from './announcement-faults.js';
 import { type AnnouncedDocument, checkServedDocuments } from './served-documents.js';
 import { type AnnouncedTool, announcedTool, checkServedTools } from './served-tools.js';
+import { isObject } from '../kernel/json/is-object.js';
 
 export type { AnnouncedTool } from './served-tools.js';
 
@@ -117,6 +118,3 @@ const textOf = (value: unknown): string | undefined => sourceOf(Object(value) as
 
 const isMaxInFlight = (value: unknown): boolean =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_IN_FLIGHT_LIMIT;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

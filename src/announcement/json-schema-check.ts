@@ -2,6 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type Fault, fault } from '../kernel/fault.js';
 import { elementPath, memberPath } from '../kernel/json/path.js';
+import { isObject } from '../kernel/json/is-object.js';
 
 /** A draft that an input schema may be written in, with the check of its meta-schema. */
 interface Draft {
@@ -74,6 +75,3 @@ function pathOf(pointer: string, schema: unknown, root: string): string {
   }
   return path;
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

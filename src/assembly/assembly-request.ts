@@ -3,8 +3,9 @@ import { refuse } from '../errors/refusal.js';
 import { memberTexts } from '../kernel/json/scan.js';
 import { isUuid } from '../kernel/names.js';
 import type { AssemblyRequest } from './assembly.service.js';
-import { isObject } from './configuration-faults.js';
+
 import { PROVIDER_FORMATS, type ProviderFormat } from './provider-format.js';
+import { isObject } from '../kernel/json/is-object.js';
 
 const SELECTOR = 'default_runner_executor_public_id';
 

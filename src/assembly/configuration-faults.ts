@@ -42,8 +42,3 @@ export class ConfigurationFaults {
     return this.path === '' && step.startsWith('.') ? step.slice(1) : `${this.path}${step}`;
   }
 }
-
-/** A JSON object, as opposed to a list, null or a scalar. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

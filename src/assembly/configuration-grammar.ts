@@ -7,9 +7,10 @@ import { JsonFault, parseStrict, sourceOf } from '../kernel/json/strict-parse.js
 import { isServedName, isUuid } from '../kernel/names.js';
 import { APPROVAL_MODES, type ApprovalMode } from './approval-mode.js';
 import type { Configuration, ToolDefinition } from './configuration.js';
-import { ConfigurationFaults, isObject } from './configuration-faults.js';
+import { ConfigurationFaults } from './configuration-faults.js';
 import { CANONICAL_NAMES } from './kernel-tool-grammar.js';
 import { readToolDefinition } from './tool-definition-grammar.js';
+import { isObject } from '../kernel/json/is-object.js';
 
 /**
  * Reads a configuration (chapter 4, Profile) from its JSON text. `root` is its path in the request, empty where it is

@@ -2,7 +2,8 @@ import { KERNEL_TOOLS } from '../kernel/catalogue.js';
 import { isCallableName } from '../kernel/names.js';
 import { reservedNamespace } from '../kernel/reserved-names.js';
 import type { KernelDefinition } from './configuration.js';
-import { type ConfigurationFaults, isObject } from './configuration-faults.js';
+import { type ConfigurationFaults } from './configuration-faults.js';
+import { isObject } from '../kernel/json/is-object.js';
 
 /** What a callable's name must do, for messages. */
 export const NAME_RULE = 'must match ^[A-Za-z0-9_-]{1,64}$';

@@ -1,7 +1,8 @@
 import { isServedName, isUuid } from '../kernel/names.js';
 import { reservedNamespace } from '../kernel/reserved-names.js';
 import type { RunnerRoute } from './configuration.js';
-import { type ConfigurationFaults, isObject } from './configuration-faults.js';
+import { type ConfigurationFaults } from './configuration-faults.js';
+import { isObject } from '../kernel/json/is-object.js';
 
 const INVALID = 'invalid_tool_route';
 

@@ -2,9 +2,10 @@ import { sourceOf } from '../kernel/json/strict-parse.js';
 import { isCallableName } from '../kernel/names.js';
 import { reservedNamespace } from '../kernel/reserved-names.js';
 import type { ExplicitDefinition, ToolDefinition } from './configuration.js';
-import { type ConfigurationFaults, isObject } from './configuration-faults.js';
+import { type ConfigurationFaults } from './configuration-faults.js';
 import { NAME_RULE, readAlias, readKernelTool } from './kernel-tool-grammar.js';
 import { readRoute } from './route-grammar.js';
+import { isObject } from '../kernel/json/is-object.js';
 
 /**
  * Reads one entry of `tool_definitions` (chapter 4), a value of `parseStrict`: an explicit declaration `{type:

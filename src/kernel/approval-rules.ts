@@ -1,5 +1,6 @@
 import { EFFECT_PROFILE_VALUES, type EffectProfile } from './effect-profile.js';
 import type { Fault } from './fault.js';
+import { isObject } from './json/is-object.js';
 
 /** One rule of an approval policy (chapter 6): the first that matches decides. */
 export interface ApprovalRule {
@@ -63,6 +64,3 @@ const fault = (path: string, rest: string): Fault => ({ path, message: `${path} 
 
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= TEXT_MAX;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../errors/error-table.js';
 import { refuse } from '../errors/refusal.js';
 import { isUnstorable } from './json/scan.js';
+import { isObject } from './json/is-object.js';
 
 /** Bytes of `content` and `structured_content` together, as JSON (chapter 6, Commit). */
 const RESULT_LIMIT_BYTES = 768 * 1024;
@@ -146,6 +147,3 @@ function bytesOf(raw: ReadonlyMap<string, string>, key: string): number {
 }
 
 const invalid = (message: string): ResultFault => ({ code: 'invalid_content', message });
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

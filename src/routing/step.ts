@@ -1,6 +1,7 @@
 import { refuse } from '../errors/refusal.js';
 import { elementTexts, isUnstorable, memberTexts } from '../kernel/json/scan.js';
 import { isTaskKey, isUuid, TASK_KEY } from '../kernel/names.js';
+import { isObject } from '../kernel/json/is-object.js';
 
 /** Steps of one acceptance: all or none (chapter 5). */
 const STEPS_MAX = 64;
@@ -133,6 +134,3 @@ function readRoute(
   }
   return { runnerId };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

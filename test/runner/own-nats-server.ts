@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { connect as connectTcp, createServer } from 'node:net';
+import { connect as connectTcp } from 'node:net';
+import { freePort } from '../../src/launch/port.mjs';
 
 const BINARY =
   process.env['NATS_SERVER_BIN'] ??
@@ -55,16 +56,5 @@ function answers(port: number): Promise<boolean> {
     };
     socket.once('data', () => end(true));
     socket.once('error', () => end(false));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
   });
 }

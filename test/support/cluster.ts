@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Service } from '../../src/launch/child.mjs';
 import { startNats } from '../../src/launch/nats-server.mjs';
 import { startPostgres } from '../../src/launch/postgres.mjs';
+import { freePort } from '../../src/launch/port.mjs';
 
 const NODE_PROGRAM = 'dist/src/main.js';
 
@@ -120,14 +120,3 @@ export async function until(probe: () => Promise<boolean>): Promise<void> {
 
 /** There is nothing left to wait for. */
 class Ended extends Error {}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
