@@ -18,6 +18,9 @@ const LAYERS = [
   ['retention', 'mesh'],
 ];
 
+/** What both ends of the wire speak: imported by the server's bus and by the runner, it imports neither. */
+const SHARED = ['services-protocol'];
+
 /** What a layer must not import: everything behind it, the runner, the command, the wiring. */
 function layerRules(layer, behind) {
   const pattern = [...behind, 'runner', 'cli', 'launch'].join('|');
@@ -43,9 +46,12 @@ function layerRules(layer, behind) {
   };
 }
 
-const layers = LAYERS.flatMap((group, index) =>
-  group.map((layer) => layerRules(layer, LAYERS.slice(index + 1).flat())),
-);
+const layers = [
+  ...SHARED.map((layer) => layerRules(layer, LAYERS.flat())),
+  ...LAYERS.flatMap((group, index) =>
+    group.map((layer) => layerRules(layer, LAYERS.slice(index + 1).flat())),
+  ),
+];
 
 /** The runner knows the wire: it imports nothing of the server. */
 const runner = {

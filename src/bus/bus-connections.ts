@@ -2,16 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { connect, type ConnectionOptions, Events, type NatsConnection } from 'nats';
 import { ENV, type Env } from '../config/env.js';
+import type { AccountId } from '../db/account-id.js';
 
 /**
- * A node's two connections to NATS: `serving` for executors and members, `nodes` for the nodes among themselves.
- * Both keep trying for ever, also at the start: a lost bus never stops a node. Invariant: whoever publishes while a
+ * A node's connections to NATS: one that serves executors and members, and `nodes` for the nodes among themselves.
+ * They keep trying for ever, also at the start: a lost bus never stops a node. Invariant: whoever publishes while a
  * connection is down loses a push, never a fact.
  */
 @Injectable()
 export class BusConnections implements OnApplicationBootstrap {
-  readonly serving: BusConnection;
   readonly nodes: BusConnection;
+  private readonly serving: BusConnection;
 
   constructor(@Inject(ENV) env: Env) {
     const servers = env.NATS_URL.split(',').map((server) => server.trim());
@@ -22,6 +23,16 @@ export class BusConnections implements OnApplicationBootstrap {
   onApplicationBootstrap(): void {
     this.serving.open();
     this.nodes.open();
+  }
+
+  /** The connection that reaches the executors and members of an account. */
+  of(_accountId: AccountId): BusConnection {
+    return this.serving;
+  }
+
+  /** Calls `use` with every connection that executors and members are served on, once it is made. */
+  onServing(use: (connection: NatsConnection) => void): void {
+    this.serving.onOpen(use);
   }
 
   get isUp(): boolean {

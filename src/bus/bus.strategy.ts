@@ -12,8 +12,8 @@ import { refusalOf } from '../doors/refusal-of.js';
 import type { Refusal } from '../errors/refusal.js';
 import { BusConnections } from './bus-connections.js';
 import { BusRequest } from './bus-request.js';
-import { EndpointStats, type EndpointDescription } from './service-description.js';
-import { ServiceResponder } from './service-responder.js';
+import { EndpointStats, type EndpointDescription } from '../services-protocol/service-description.js';
+import { ServiceResponder } from '../services-protocol/service-responder.js';
 import { Subjects } from './subjects.js';
 
 /** Nodes share the work of both planes in this queue group (chapter 8). */
@@ -71,7 +71,7 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
 
   /** Serves as soon as the bus is reached; a node starts without it. */
   listen(started: (fault?: unknown) => void): void {
-    this.connections.serving.onOpen((connection) => this.serve(connection));
+    this.connections.onServing((connection) => this.serve(connection));
     started();
   }
 
@@ -88,7 +88,7 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
   }
 
   unwrap<T>(): T {
-    return this.connections.serving.current as T;
+    return this.connections as T;
   }
 
   private serve(connection: NatsConnection): void {

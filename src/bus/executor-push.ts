@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type Env } from '../config/env.js';
+import type { AccountId } from '../db/account-id.js';
 import { BusConnections } from './bus-connections.js';
 import { Subjects } from './subjects.js';
 
@@ -26,7 +27,7 @@ export class ExecutorPush {
     this.subjects = new Subjects(env.NEXUS_BUS_PREFIX);
   }
 
-  push(executorId: string, epoch: number, work: WorkPush): void {
-    this.connections.serving.publish(this.subjects.work(executorId, epoch), JSON.stringify(work));
+  push(accountId: AccountId, executorId: string, epoch: number, work: WorkPush): void {
+    this.connections.of(accountId).publish(this.subjects.work(executorId, epoch), JSON.stringify(work));
   }
 }

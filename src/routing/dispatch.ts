@@ -34,6 +34,8 @@ const readApplication = statement<
 type Pushed = Pick<TaskRow, 'run_id' | 'task_key' | 'kind' | 'tool_name' | 'account_id' | 'principal_id'> &
   Pick<TaskRow, 'status' | 'addressed_role' | 'addressed_id'>;
 
+type Canceled = Pick<TaskRow, 'account_id' | 'run_id' | 'task_key' | 'claimed_by'>;
+
 /**
  * Tells executors over the bus that there is work, or none any more (chapter 6). A push only brings a read forward: one
  * that is lost loses nothing, so nothing here is waited for and no fault reaches the caller.
@@ -60,7 +62,7 @@ export class Dispatch {
   }
 
   /** Pushes `work_canceled` to the claimant, where there is one. */
-  canceled(row: Pick<TaskRow, 'run_id' | 'task_key' | 'claimed_by'>): void {
+  canceled(row: Canceled): void {
     if (row.claimed_by === null) return;
     this.tell(this.pushCanceled(row.claimed_by, row));
   }
@@ -72,7 +74,7 @@ export class Dispatch {
   private async pushToExecutor(executorId: string, row: Pushed): Promise<void> {
     const executor = await this.executors.get(executorId);
     if (executor?.status === 'active')
-      this.push.push(executorId, executor.credentialEpoch, availability(row));
+      this.push.push(row.account_id as AccountId, executorId, executor.credentialEpoch, availability(row));
   }
 
   private async pushToPool(row: Pushed): Promise<void> {
@@ -83,7 +85,7 @@ export class Dispatch {
       row.principal_id,
       row.tool_name,
     ))
-      this.push.push(id, credential_epoch, availability(row));
+      this.push.push(accountId, id, credential_epoch, availability(row));
   }
 
   /** An approval is listed for the agent's application (chapter 6, Inbox). */
@@ -92,16 +94,13 @@ export class Dispatch {
     const application = await this.database.row(readApplication, account_id as AccountId, principal_id);
     if (!application) return;
     const { id, credential_epoch } = application;
-    this.push.push(id, credential_epoch, { ...availability(row), kind: 'approval' });
+    this.push.push(account_id as AccountId, id, credential_epoch, { ...availability(row), kind: 'approval' });
   }
 
-  private async pushCanceled(
-    executorId: string,
-    { run_id, task_key }: Pick<TaskRow, 'run_id' | 'task_key'>,
-  ): Promise<void> {
+  private async pushCanceled(executorId: string, { account_id, run_id, task_key }: Canceled): Promise<void> {
     const executor = await this.executors.get(executorId);
     if (executor?.status !== 'active') return;
-    this.push.push(executorId, executor.credentialEpoch, {
+    this.push.push(account_id as AccountId, executorId, executor.credentialEpoch, {
       event: 'work_canceled',
       run_public_id: run_id,
       task_key,

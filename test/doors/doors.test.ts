@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type INestApplication, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { headers } from 'nats';
+import { headers, type NatsConnection } from 'nats';
 import { ERROR_TABLE } from '../../src/errors/error-table.js';
 import { BusConnections } from '../../src/bus/bus-connections.js';
 import { declaredVerbs, refusalsOf, type VerbDeclaration } from '../../src/doors/verb.js';
@@ -226,10 +226,11 @@ describe('The doors', () => {
 
   describe('the services protocol', () => {
     it('the node answers PING, INFO and STATS as nexus-executor, with its subjects as served', async () => {
-      const connection = node.app.get(BusConnections).serving.current;
-      const client = connection?.services.client();
+      const connection = await new Promise<NatsConnection>((made) =>
+        node.app.get(BusConnections).onServing(made),
+      );
       const infos = [];
-      for await (const info of (await client?.info('nexus-executor')) ?? []) infos.push(info);
+      for await (const info of await connection.services.client().info('nexus-executor')) infos.push(info);
       const mine = infos.find(({ endpoints }) =>
         endpoints.some(({ subject }) => subject.startsWith(node.env.NEXUS_BUS_PREFIX)),
       );

@@ -103,11 +103,10 @@ export class TestNode {
 
   private async busIsUp(): Promise<void> {
     const bus = this.app.get(BusConnections);
-    const connections = await Promise.all(
-      [bus.serving, bus.nodes].map(
-        (connection) => new Promise<NatsConnection>((resolve) => connection.onOpen(resolve)),
-      ),
-    );
+    const connections = await Promise.all([
+      new Promise<NatsConnection>((resolve) => bus.onServing(resolve)),
+      new Promise<NatsConnection>((resolve) => bus.nodes.onOpen(resolve)),
+    ]);
     // what was subscribed is known to the server
     await Promise.all(connections.map((connection) => connection.flush()));
   }
