@@ -229,8 +229,9 @@ describe('The doors', () => {
       const connection = await new Promise<NatsConnection>((made) =>
         node.app.get(BusConnections).onServing(made),
       );
+      const client = connection.services.client();
       const infos = [];
-      for await (const info of await connection.services.client().info('nexus-executor')) infos.push(info);
+      for await (const info of await client.info('nexus-executor')) infos.push(info);
       const mine = infos.find(({ endpoints }) =>
         endpoints.some(({ subject }) => subject.startsWith(node.env.NEXUS_BUS_PREFIX)),
       );
@@ -247,14 +248,14 @@ describe('The doors', () => {
         ),
       );
       const stats = [];
-      for await (const stat of (await client?.stats('nexus-executor', mine?.id)) ?? []) stats.push(stat);
+      for await (const stat of await client.stats('nexus-executor', mine?.id)) stats.push(stat);
       expect(stats[0]?.endpoints?.find(({ name }) => name === 'announce')).toMatchObject({
         num_requests: expect.any(Number),
         num_errors: expect.any(Number),
         last_error: expect.any(String),
       });
       const pings = [];
-      for await (const ping of (await client?.ping('nexus-executor', mine?.id)) ?? []) pings.push(ping);
+      for await (const ping of await client.ping('nexus-executor', mine?.id)) pings.push(ping);
       expect(pings).toHaveLength(1);
     });
   });
