@@ -1,0 +1,84 @@
+import { button, element, isInert, setInert, table } from './elements.js';
+import { listed, within } from './json-text.js';
+import { KeyedRows } from './keyed-rows.js';
+import { get, isAborted } from './session.js';
+import { clock } from './words.js';
+
+const PAGE = 50;
+
+/**
+ * A list that is read page by page, by the server's cursors: only one page is ever held. It says what it is doing: loading,
+ * empty, refused, or as of when. `name` is the list's key in the answer, `keyOf` names a value, `render` makes its row, and
+ * with `everyMs` the page is read again while somebody looks at it. Answers its element and how to steer it.
+ */
+export function pagedList({ signal, path, name, label, columns, keyOf, render, empty, everyMs, onPage }) {
+  const { frame, body } = table(label, columns);
+  const rows = new KeyedRows(body, render);
+  const note = element('p', { class: 'note', role: 'status' }, 'Loading…');
+  const fault = element('p', { class: 'alert', role: 'alert' });
+  const asOf = element('span', { class: 'note' });
+  const place = element('span', { class: 'note' });
+  const refresh = button('Refresh', () => void load());
+  const previous = button('Previous page', () => isInert(previous) || void turn(-1));
+  const next = button('Next page', () => isInert(next) || void turn(1));
+  const pager = element('nav', { class: 'bar', 'aria-label': `Pages of ${label}`, hidden: true });
+  pager.append(previous, next, place);
+  frame.hidden = true;
+
+  // the cursor of every page up to the one behind that which is shown
+  let cursors = [undefined];
+  let at = 0;
+  let reading = 0;
+
+  async function load(wanted = at) {
+    const mine = (reading += 1);
+    frame.setAttribute('aria-busy', 'true');
+    try {
+      const after = cursors[wanted] === undefined ? '' : `&after=${encodeURIComponent(cursors[wanted])}`;
+      const { value, text } = await get(`${path}?limit=${PAGE}${after}`, signal);
+      if (mine !== reading) return;
+      at = wanted;
+      show(value, text);
+      onPage?.();
+    } catch (problem) {
+      if (isAborted(problem) || mine !== reading) return;
+      const words = `${problem.message} (${problem.code ?? 'no answer'})`;
+      // a screen reader reads what is put there, be it the same
+      if (fault.textContent !== words) fault.textContent = words;
+      if (note.textContent === 'Loading…') note.textContent = '';
+    } finally {
+      if (mine === reading) frame.removeAttribute('aria-busy');
+    }
+  }
+
+  function show(value, text) {
+    const texts = listed(within(text, name));
+    const items = value[name].map((one, index) => ({ key: keyOf(one), value: one, text: texts[index] }));
+    cursors = [...cursors.slice(0, at + 1), value.pagination.next_after ?? undefined];
+    fault.textContent = '';
+    rows.show(items);
+    frame.hidden = items.length === 0;
+    const words = items.length > 0 ? '' : at === 0 ? empty : 'There is nothing on this page any more.';
+    if (note.textContent !== words) note.textContent = words;
+    asOf.textContent = `as of ${clock(new Date())}`;
+    place.textContent = `Page ${at + 1}`;
+    setInert(previous, at === 0);
+    setInert(next, isLast());
+    pager.hidden = at === 0 && isLast();
+  }
+
+  const isLast = () => cursors[at + 1] === undefined;
+
+  async function turn(by) {
+    await load(at + by);
+    frame.scrollIntoView?.({ block: 'nearest' });
+  }
+
+  if (everyMs !== undefined) {
+    const beat = setInterval(() => document.visibilityState === 'visible' && void load(), everyMs);
+    signal.addEventListener('abort', () => clearInterval(beat), { once: true });
+  }
+  void load();
+  const made = element('div', {}, element('div', { class: 'bar' }, refresh, asOf), fault, note, frame, pager);
+  return { element: made, rows, load, isLast };
+}
