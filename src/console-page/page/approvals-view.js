@@ -37,7 +37,7 @@ const restingRow = ({ value: task, text }, ask) =>
     [...toolName(task), element('small', {}, taskLink(task))],
     targetName(task),
     effectWords(task.effect_profile),
-    foreign(within(text, 'tool_input'), 120),
+    element('code', {}, foreign(within(text, 'tool_input'), 120)),
     moment(task.deadline_at),
     element(
       'span',

@@ -11,6 +11,9 @@ const WORDS = {
   deny: { title: 'Deny this call?', confirm: 'Deny this call', kind: 'danger' },
 };
 
+/** Who decides should see the input: it is folded only where nobody would read all of it. */
+const INPUT_SHORT = 20_000;
+
 /** What a person decides about. Where one of these changes, it is another question. */
 const QUESTION = [
   'generation',
@@ -98,7 +101,7 @@ export function decide(view, { text, verdict, say, onDecided, onClose }) {
 /** Target, served name, alias, effect and input: everything that the call is. */
 function question(text) {
   const task = JSON.parse(text);
-  const input = folded('Input');
+  const input = folded('Input', INPUT_SHORT);
   input.set(within(text, 'tool_input'));
   return [
     facts([

@@ -4,7 +4,7 @@ import { laidOut } from './json-text.js';
 
 /** Right-to-left letters. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** What is shorter is unfolded from the beginning. */
+/** What is shorter, in characters, is unfolded from the beginning. */
 const SHORT = 2_000;
 
 const sizes = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
@@ -13,7 +13,7 @@ const sizes = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
  * A value that somebody else wrote, folded where it is long; it is laid out when it is first looked at. `set` shows another
  * text in its place, and hides it all for `undefined`; what is unfolded stays so. The text is JSON as it was written.
  */
-export function folded(label) {
+export function folded(label, short = SHORT) {
   const size = element('span', { class: 'note' });
   const shown = element('pre', { tabindex: '0', 'aria-label': label });
   const made = element('details', { hidden: true }, element('summary', {}, label, ' ', size), shown);
@@ -32,7 +32,7 @@ export function folded(label) {
     isShown = false;
     made.hidden = text === undefined;
     if (text === undefined) return;
-    if (isFirst) made.open = text.length <= SHORT;
+    if (isFirst) made.open = text.length <= short;
     size.textContent = sizeOf(text);
     shown.dir = text.startsWith('"') ? 'auto' : 'ltr';
     show();

@@ -1,5 +1,5 @@
 import { row } from './elements.js';
-import { foreign, shortened } from './foreign-text.js';
+import { foreign } from './foreign-text.js';
 import { moment, state, targetName, taskLink } from './words.js';
 
 export const TASK_COLUMNS = [
@@ -37,7 +37,8 @@ export function claimantName({ claimed_by: claimed, target }) {
 }
 
 function outcomeOf({ error, is_error: isError, title, content }) {
-  if (error) return [error.key, error.detail ? ': ' : '', error.detail ? foreign(error.detail, 80) : ''];
-  const said = title ?? (typeof content === 'string' ? shortened(content, 80) : '');
-  return [isError ? 'reports an error: ' : '', foreign(said, 80)];
+  const said = title ?? (typeof content === 'string' ? content : '');
+  const detail = foreign(error?.detail ?? said, 80);
+  if (error) return [error.key, error.detail || said ? ': ' : '', detail];
+  return [isError ? 'reports an error: ' : '', detail];
 }

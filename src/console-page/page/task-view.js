@@ -101,8 +101,11 @@ const addressee = ({ role, executor_public_id: id }) => [
   id === undefined ? '' : element('small', {}, code(id)),
 ];
 
-const approvalWords = ({ origin, decided_by: by, decided_at: at }) =>
-  [origin, by ? [' ', code(by)] : '', at ? [' at ', moment(at)] : ''].flat();
+const approvalWords = ({ origin, decided_by: by, decided_at: at }) => [
+  `by ${origin}`,
+  by ? [' ', code(by)] : '',
+  at ? [', ', moment(at)] : '',
+];
 
 const progressWords = ({ text_tail: tail, structured }) =>
   [
