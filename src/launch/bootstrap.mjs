@@ -4,7 +4,16 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findNatsServer, installNatsServer } from './nats-server.mjs';
@@ -74,7 +83,13 @@ async function build() {
   const { options, swcrcPath, assetFolders } = buildConfiguration();
   const sources = options.filenames.flatMap((folder) => sourcesBelow(join(ROOT, folder)));
   const assets = assetFolders.flatMap((folder) => assetsBelow(join(ROOT, folder)));
-  const inputs = [...sources, ...assets, swcrcPath, join(ROOT, 'nest-cli.json'), join(ROOT, 'package-lock.json')];
+  const inputs = [
+    ...sources,
+    ...assets,
+    swcrcPath,
+    join(ROOT, 'nest-cli.json'),
+    join(ROOT, 'package-lock.json'),
+  ];
   const stamp = hashOf(inputs);
   if (readIfThere(BUILD_STAMP) === stamp) return;
   await timed(`Building ${sources.length} files`, async () => {
@@ -129,10 +144,13 @@ function buildConfiguration() {
   return { options, swcrcPath: join(ROOT, options.swcrcPath), assetFolders };
 }
 
-const sourcesBelow = (folder) =>
-  filesBelow(folder, (name) => name.endsWith('.ts') && !/\.(test|d)\.ts$/.test(name));
+function sourcesBelow(folder) {
+  return filesBelow(folder, (name) => name.endsWith('.ts') && !/\.(test|d)\.ts$/.test(name));
+}
 
-const assetsBelow = (folder) => filesBelow(folder, (name) => !name.endsWith('.ts'));
+function assetsBelow(folder) {
+  return filesBelow(folder, (name) => !name.endsWith('.ts'));
+}
 
 function filesBelow(folder, isWanted) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -3,7 +3,8 @@ import { foreign } from './foreign-text.js';
 import { pagedList } from './paged-list.js';
 import { moment, runLink, state } from './words.js';
 
-const EVERY_MS = 10_000;
+/** Seldom: a page of runs carries their declarations. */
+const EVERY_MS = 30_000;
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The runs of the account, newest first (chapter 5). */

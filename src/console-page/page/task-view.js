@@ -28,8 +28,9 @@ export async function taskView(view, { signal, say, ids: [runId, key] }) {
   const progress = element('pre', { hidden: true, tabindex: '0', 'aria-label': 'Progress' });
   const folds = FOLDS.map(([field, label]) => ({ field, ...folded(label) }));
   const live = element('span', {}, state('connecting'));
+  const heading = element('h1', { tabindex: '-1' }, 'Task ', code(key), ' ', live);
   view.append(
-    element('h1', { tabindex: '-1' }, 'Task ', code(key), ' ', live),
+    heading,
     element('p', {}, 'of run ', runLink(runId, code(runId))),
     head,
     actions,
@@ -39,6 +40,10 @@ export async function taskView(view, { signal, say, ids: [runId, key] }) {
     effect,
   );
   let shown;
+  const decided = (text) => {
+    show(text);
+    heading.focus();
+  };
   const show = (text) => {
     if (text === shown) return;
     shown = text;
@@ -50,7 +55,7 @@ export async function taskView(view, { signal, say, ids: [runId, key] }) {
     const wasResting = actions.childElementCount > 0;
     if (wasResting !== (task.status === 'needs_approval')) actions.replaceChildren();
     if (task.status === 'needs_approval' && !wasResting) {
-      const ask = (verdict) => decide(view, { text: shown, verdict, say, onDecided: show });
+      const ask = (verdict) => decide(view, { text: shown, verdict, say, onDecided: decided });
       actions.append(
         button('Approve…', () => ask('approve'), { class: 'primary' }),
         button('Deny…', () => ask('deny'), { class: 'danger' }),
