@@ -14,10 +14,6 @@ export class KeyedRows {
     this.#render = render;
   }
 
-  get size() {
-    return this.#shown.size;
-  }
-
   has(key) {
     return this.#shown.has(key);
   }

@@ -1,14 +1,17 @@
-import { button, element, facts, row, table } from './elements.js';
+import { button, element, facts, isInert, row, setInert, table } from './elements.js';
 import { code, foreign, shortened } from './foreign-text.js';
 import { get } from './session.js';
-import { counted, moment, state } from './words.js';
+import { counted, moment } from './words.js';
 
 /** Rows that are shown of a list before somebody asks for more. */
 const STEP = 100;
 
 /** What answers on the bus, what should and does not, and what nobody expects (chapter 8). Asks each time anew. */
 export async function meshView(view, { signal, say }) {
-  const refresh = button('Ask again', () => void read().then(() => say('Asked again.'), fail));
+  const refresh = button(
+    'Ask again',
+    () => isInert(refresh) || void read().then(() => say('Asked again.'), fail),
+  );
   const search = element('input', { id: 'search', type: 'search', autocomplete: 'off', spellcheck: 'false' });
   const label = element('label', { for: 'search' }, 'Find');
   const note = element('p', { class: 'note', role: 'status' }, 'Asking every service of the account…');
@@ -19,7 +22,12 @@ export async function meshView(view, { signal, say }) {
   let mesh;
 
   async function read() {
-    mesh = (await get('/platform_api/v1/mesh', signal)).value;
+    setInert(refresh, true);
+    try {
+      mesh = (await get('/platform_api/v1/mesh', signal)).value;
+    } finally {
+      setInert(refresh, false);
+    }
     fault.textContent = '';
     note.replaceChildren('Asked ', moment(mesh.asked_at), `, answers gathered for ${mesh.gathered_ms} ms.`);
     show();
@@ -44,11 +52,14 @@ function summary({ machines, not_answering: silent, unexpected, malformed }) {
     ['Machines', machines.length.toLocaleString('en')],
     ['Services', services.length.toLocaleString('en')],
     ['Tools', tools.toLocaleString('en')],
-    ['Not answering', silent.length.toLocaleString('en')],
-    ['Unexpected', unexpected.length.toLocaleString('en')],
-    ['Malformed answers', malformed.toLocaleString('en')],
+    ['Not answering', trouble(silent.length, 'bad')],
+    ['Unexpected', trouble(unexpected.length, 'warn')],
+    ['Malformed answers', trouble(malformed, 'warn')],
   ]);
 }
+
+const trouble = (count, tone) =>
+  element('span', { class: 'state', 'data-tone': count === 0 ? 'good' : tone }, count.toLocaleString('en'));
 
 function sections(mesh, words) {
   const has = (one) => words === '' || JSON.stringify(one).toLowerCase().includes(words);
@@ -75,12 +86,7 @@ function listing(title, columns, items, render) {
 }
 
 const silentRow = (one) =>
-  row([
-    [state('not_answering'), ' ', foreign(one.module)],
-    foreign(one.machine),
-    code(one.executor_public_id),
-    moment(one.last_seen_at),
-  ]);
+  row([foreign(one.module), foreign(one.machine), code(one.executor_public_id), moment(one.last_seen_at)]);
 
 const unexpectedRow = ({ service, reason }) =>
   row([foreign(typeof service === 'string' ? service : JSON.stringify(service)), foreign(reason, 400)]);

@@ -136,7 +136,7 @@ function followTasks(section, { signal, where, readRun }) {
     if (name !== 'task') return;
     const taskText = within(text, 'task');
     const task = JSON.parse(taskText);
-    if (list.rows.has(task.task_key)) list.rows.put({ key: task.task_key, value: task, text: taskText });
+    if (list.has(task.task_key)) list.put({ key: task.task_key, value: task, text: taskText });
     else isNew = true;
     if (statuses.get(task.task_key) === task.status) return;
     statuses.set(task.task_key, task.status);

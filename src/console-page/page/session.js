@@ -21,7 +21,7 @@ export class Refused extends Error {
 }
 
 /** There was no answer: what was asked for may have been done. */
-export class Unanswered extends Error {}
+class Unanswered extends Error {}
 
 /** Builds a path; what is put in is encoded. */
 export const path = (texts, ...parts) => String.raw({ raw: texts }, ...parts.map(encodeURIComponent));

@@ -66,7 +66,7 @@ export async function taskView(view, { signal, say, ids: [runId, key] }) {
   show(within((await get(path`/platform_api/v1/runs/${runId}/tasks/${key}`, signal)).text, 'task'));
   const onEvent = ({ name, text }) => {
     const told = within(text, name === 'task' ? 'task' : 'frame');
-    if (JSON.parse(within(told, 'task_key') ?? 'null') !== key) return;
+    if (told === undefined || JSON.parse(within(told, 'task_key')) !== key) return;
     if (name === 'task') return show(told);
     progress.hidden = false;
     progress.textContent = progressWords(JSON.parse(told));

@@ -17,7 +17,6 @@ const TONES = {
   uncertain: 'warn',
   failed: 'bad',
   lost: 'bad',
-  not_answering: 'bad',
   revoked: 'bad',
   timed_out: 'bad',
 };
