@@ -40,11 +40,7 @@ export class RunFollowers implements BeforeApplicationShutdown {
   }
 
   /** Answers with the stream itself, once the caller is known to see the run; refusals are answered as ever. */
-  async follow(
-    caller: MemberCaller | PlatformCaller,
-    input: VerbInput,
-    reply: FastifyReply,
-  ): Promise<void> {
+  async follow(caller: MemberCaller | PlatformCaller, input: VerbInput, reply: FastifyReply): Promise<void> {
     const run = await this.directory.detailSeenBy(viewerOf(caller), input.field('run_public_id'));
     reply.hijack();
     const stream = new EventStream(reply.raw);
