@@ -311,8 +311,9 @@ describeInBrowser('The console page, in a browser', () => {
       await door.ask('commit', { ...task, claim_token, content, title: TURNED, is_error: true });
       const console = await signedIn(`#/runs/${run}/tasks/look`);
       const { page } = console;
-      const shown = await page.getByLabel('Input', { exact: true }).innerText();
-      expect(shown).toBe(
+      const shown = page.getByLabel('Input', { exact: true });
+      await shown.waitFor();
+      expect(await shown.innerText()).toBe(
         `{\n  "10": "${TURNED_SHOWN}",\n  "2": 12345678901234567890,\n  "path": "a",\n  "path": "b"\n}`,
       );
       const folded = page.getByLabel('Content', { exact: true });
