@@ -475,13 +475,7 @@ describe('Following a run', () => {
     const [polled, called] = ['polled', 'called'];
     ok(await accept(one, agent, run, [callStep('read', { key: polled })]));
     const polling = get(fleeting, `${RUNS}/${run}/tasks/${polled}?wait_ms=10000`, two);
-    const bus = await BusClient.connect(
-      {
-        member: `${one.env.NEXUS_BUS_PREFIX}.member.${fleeting.credentialId}`,
-        inbox_prefix: `_INBOX.${fleeting.credentialId}`,
-      },
-      fleeting.token,
-    );
+    const bus = await onBus(fleeting);
     clients.push(bus);
     const calling = bus.ask('call', {
       run_public_id: run,
@@ -602,11 +596,7 @@ describe('What executors are told', () => {
 
 describe('call on the bus', () => {
   const onMemberBus = async (member: TestMember): Promise<BusClient> => {
-    const subjects = {
-      member: `${one.env.NEXUS_BUS_PREFIX}.member.${member.credentialId}`,
-      inbox_prefix: `_INBOX.${member.credentialId}`,
-    };
-    const client = await BusClient.connect(subjects, member.token);
+    const client = await onBus(member);
     clients.push(client);
     return client;
   };

@@ -1,7 +1,6 @@
 import {
   connect,
   type ConnectionOptions,
-  credsAuthenticator,
   Events,
   headers,
   type Msg,
@@ -9,6 +8,7 @@ import {
   type NatsConnection,
   NatsError,
 } from 'nats';
+import { authenticatorOf, readCreds } from '../../nkeys/creds.js';
 import { backoffMs, reconnectMs } from './backoff.js';
 import type { Log } from './log.js';
 import { pause } from './pause.js';
@@ -28,15 +28,18 @@ export class BusLink {
   private readonly pending = new Set<(lost: UnreachableError) => void>();
   private readonly waiting = new Set<() => void>();
   private readonly reconnectListeners: (() => void)[] = [];
-  private readonly authorization: MsgHdrs;
+  /** The proof of each message where the bus does not prove who speaks. */
+  private readonly authorization: MsgHdrs | undefined;
 
   private constructor(
     private readonly connection: NatsConnection,
     private readonly registration: Registration,
     private readonly log: Log,
   ) {
-    this.authorization = headers();
-    this.authorization.set('Authorization', `Bearer ${registration.secret}`);
+    if (registration.bus.credentials === null) {
+      this.authorization = headers();
+      this.authorization.set('Authorization', `Bearer ${registration.secret}`);
+    }
     void this.watch();
   }
 
@@ -62,8 +65,7 @@ export class BusLink {
       },
     };
     const { credentials } = registration.bus;
-    if (credentials !== null)
-      options.authenticator = credsAuthenticator(new TextEncoder().encode(credentials));
+    if (credentials !== null) options.authenticator = authenticatorOf(readCreds(credentials));
     for (let attempt = 0; ; attempt += 1) {
       try {
         const connection = await connect(options);
@@ -99,7 +101,10 @@ export class BusLink {
     return new Promise((answered, failed) => {
       this.pending.add(failed);
       this.connection
-        .request(subject, body, { timeout: ANSWER_WITHIN_MS, headers: this.authorization })
+        .request(subject, body, {
+          timeout: ANSWER_WITHIN_MS,
+          ...(this.authorization ? { headers: this.authorization } : {}),
+        })
         .then((message) => answered(read<Answer>(message)))
         .catch((fault: unknown) => failed(asFault(fault, subject)))
         .finally(() => this.pending.delete(failed));
