@@ -2,12 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect, headers, type NatsConnection } from 'nats';
 import { declaredVerbs } from '../../src/doors/verb.js';
 import type { BusClient } from '../support/bus-client.js';
+import { until } from '../support/cluster.js';
 import { SERVERS } from '../support/database.js';
 import {
+  announce,
   firstAccount,
   newAgent,
   newHuman,
+  newRun,
   newRunner,
+  ok,
   onBus,
   type TestAccount,
   type TestExecutor,
@@ -81,6 +85,23 @@ describe('Against a NATS that Nexus does not manage', () => {
     const path = `/platform_api/v1/executors/${revoked.id}/revoke`;
     await node.http('POST', path, { token: account.platformToken });
     expect((await client.ask('describe')).code).toBe('unauthorized');
+    await client.close();
+  });
+
+  it('a call that waits when its credential is deleted is answered unauthorized', async () => {
+    const agent = await newAgent(node, account);
+    await announce(node, runner, [tool('read')]);
+    const run_public_id = await newRun(node, agent, runner);
+    const client = await onBus(agent);
+    const step = { call: { name: 'read', key: 'a', input: {} } };
+    const calling = client.ask('call', { run_public_id, step, wait_ms: 1_000 });
+    await until(async () => {
+      const { rowCount } = await node.db.pool.query('select from tasks where run_id = $1', [run_public_id]);
+      return rowCount === 1;
+    });
+    const path = `/platform_api/v1/credentials/${agent.credentialId}`;
+    ok(await node.http('DELETE', path, { token: account.platformToken }));
+    expect(await calling).toMatchObject({ status: 401, code: 'unauthorized' });
     await client.close();
   });
 
