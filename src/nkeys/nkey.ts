@@ -44,7 +44,12 @@ export class NKey {
   /** Reads a seed text, `S…`. Throws where it is none; the message never holds it. */
   static fromSeed(text: string): NKey {
     const bytes = fromBase32(text);
-    if (bytes?.length !== 36 || bytes.readUInt16LE(34) !== crc16(bytes.subarray(0, 34))) {
+    // written in no other way: what is left over in the last letter is zero
+    if (
+      bytes?.length !== 36 ||
+      toBase32(bytes) !== text ||
+      bytes.readUInt16LE(34) !== crc16(bytes.subarray(0, 34))
+    ) {
       throw new Error('This is not the seed of an nkey');
     }
     const head = bytes.readUInt16BE(0);

@@ -12,6 +12,7 @@ import { authenticatorOf, readCreds } from '../../nkeys/creds.js';
 import { backoffMs, reconnectMs } from './backoff.js';
 import type { Log } from './log.js';
 import { pause } from './pause.js';
+import { RefusedCredentials } from './refused-credentials.js';
 import { RefusedError, UnreachableError } from './refused-error.js';
 import type { Registration } from './registration.js';
 
@@ -34,6 +35,7 @@ export class BusLink {
   private constructor(
     private readonly connection: NatsConnection,
     private readonly registration: Registration,
+    private readonly refused: RefusedCredentials,
     private readonly log: Log,
   ) {
     if (registration.bus.credentials === null) {
@@ -43,7 +45,10 @@ export class BusLink {
     void this.watch();
   }
 
-  /** Connects, trying until `signal` aborts; each failure is logged. Throws only the signal's reason. */
+  /**
+   * Connects, trying until `signal` aborts; failures are logged. Throws the signal's reason, or `RefusedError` where NATS
+   * goes on refusing the credentials. Once connected it tries for ever: slowly, where they are refused.
+   */
   static async open(
     registration: Registration,
     servers: readonly string[],
@@ -51,6 +56,7 @@ export class BusLink {
     signal: AbortSignal,
   ): Promise<BusLink> {
     let downSince = 0;
+    const refused = new RefusedCredentials(log);
     const options: ConnectionOptions = {
       servers: [...servers],
       name: `nexus runner ${registration.executor.public_id}`,
@@ -61,7 +67,7 @@ export class BusLink {
       pingInterval: 10_000,
       reconnectDelayHandler: () => {
         downSince ||= performance.now();
-        return reconnectMs(performance.now() - downSince);
+        return refused.pauseMs ?? reconnectMs(performance.now() - downSince);
       },
     };
     const { credentials } = registration.bus;
@@ -74,11 +80,14 @@ export class BusLink {
           throw signal.reason;
         }
         downSince = 0;
-        const link = new BusLink(connection, registration, log);
+        const link = new BusLink(connection, registration, refused, log);
         link.onReconnect(() => (downSince = 0));
         return link;
       } catch (fault) {
         if (signal.aborted) throw signal.reason;
+        if (refused.heard((fault as Partial<NatsError>).code) && refused.isFinal) {
+          throw new RefusedError('unauthorized', 401, 'NATS refuses the credentials of this registration');
+        }
         const level = attempt % 10 === 0 ? 'warn' : 'debug';
         log(level, `NATS is not reachable yet: ${(fault as Error).message}; trying again`, { servers });
         await pause(backoffMs(attempt), signal);
@@ -171,7 +180,7 @@ export class BusLink {
     for await (const status of this.connection.status()) {
       if (status.type === Events.Disconnect) this.goneDown();
       else if (status.type === Events.Reconnect) this.comeUp();
-      else if (status.type === Events.Error) {
+      else if (status.type === Events.Error && !this.refused.heard(status.data)) {
         const { permissionContext: denied } = status;
         const what = denied
           ? `NATS does not let this executor ${denied.operation} ${denied.subject}`
@@ -190,6 +199,7 @@ export class BusLink {
 
   private comeUp(): void {
     this.up = true;
+    this.refused.taken();
     this.log('info', 'the connection to NATS is back');
     for (const heard of this.reconnectListeners) heard();
     for (const wake of this.waiting) wake();
