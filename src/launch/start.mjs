@@ -52,7 +52,7 @@ async function start() {
   const isFirstStart = home.read('platform.secret') === undefined;
   const url = await step('Nexus', () => startNode(databaseUrl, natsUrl));
   const withRunner = env.NEXUS_LOCAL_RUNNER !== 'off';
-  const { runnerId } = await provision(home, url, { withRunner });
+  const { runnerId } = await provision(home, url, { withRunner, isManaged });
   if (withRunner) await step('Local runner', () => startRunner(url, natsUrl, runnerId));
 
   if (stopping) return;
