@@ -41,7 +41,14 @@ export class FakeNexus {
   ) {
     const id = randomUUID();
     this.registration = {
-      executor: { public_id: id, credential_epoch: 1 },
+      executor: {
+        public_id: id,
+        kind: 'runner',
+        credential_epoch: 1,
+        modules: ['tools'],
+        machine: 'build-box',
+        assignment_scope: 'account_wide',
+      },
       secret: `nxe_${randomUUID()}_${'s'.repeat(43)}`,
       bus: {
         servers: [server],

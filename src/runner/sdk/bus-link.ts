@@ -7,8 +7,11 @@ import {
   type MsgHdrs,
   type NatsConnection,
   NatsError,
+  type Subscription,
 } from 'nats';
 import { authenticatorOf, readCreds } from '../../nkeys/creds.js';
+import { ENDPOINT_QUEUE } from '../../services-protocol/service-description.js';
+import type { ServiceResponder } from '../../services-protocol/service-responder.js';
 import { backoffMs, reconnectMs } from './backoff.js';
 import type { Log } from './log.js';
 import { pause } from './pause.js';
@@ -133,6 +136,19 @@ export class BusLink {
         }
       },
     });
+  }
+
+  /** Hears what is sent to a tool's subject, as the one of its queue group that gets it. */
+  serve(subject: string, take: (call: Msg) => void): Subscription {
+    const callback = (fault: Error | null, call: Msg): void => {
+      if (!fault) take(call);
+    };
+    return this.connection.subscribe(subject, { queue: ENDPOINT_QUEUE, callback });
+  }
+
+  /** Lets a service of this process be discovered. */
+  answer(responder: ServiceResponder): void {
+    responder.start(this.connection);
   }
 
   /** Calls `heard` each time the connection has come back. */

@@ -35,9 +35,15 @@ export class Call {
     this.abandoned = new Promise((resolve) => (this.abandonWith = resolve));
   }
 
-  /** Resolves when the call is committed, or its commit was refused for good. Never throws. */
-  async run(): Promise<void> {
+  /**
+   * Resolves when the call is committed, or its commit was refused for good; `worked` is told how long the handler took,
+   * and how it failed. Never throws.
+   */
+  async run(worked: (nanoseconds: number, error?: string) => void): Promise<void> {
+    const startedAt = performance.now();
     const body = await this.carryOut();
+    const error = body.outcome === 'failed' ? 'failed' : body.is_error ? 'is_error' : undefined;
+    worked((performance.now() - startedAt) * 1_000_000, error);
     await this.commit(this.kept ? { ...body, metadata: { ...this.kept, ...body.metadata } } : body);
   }
 

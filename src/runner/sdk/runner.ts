@@ -5,6 +5,7 @@ import { ExecutorVerbs } from './executor-verbs.js';
 import { type Log, silent } from './log.js';
 import { endsWithin, pause } from './pause.js';
 import { ClosedError, type RefusedError } from './refused-error.js';
+import { ModuleServices } from './module-services.js';
 import type { Registration } from './registration.js';
 import { BEAT_EVERY_MS, Seat } from './seat.js';
 import type { Announcement, ServedTool } from './tool.js';
@@ -64,6 +65,7 @@ export class Runner {
   readonly ended: Promise<Error | undefined>;
   private readonly log: Log;
   private readonly loop: WorkLoop;
+  private readonly services: ModuleServices;
   private readonly living = new AbortController();
   private readonly insist = new AbortController();
   private tools: ReadonlyMap<string, ServedTool> = new Map();
@@ -84,13 +86,17 @@ export class Runner {
     this.log = options.log ?? silent;
     this.ended = new Promise((resolve) => (this.endWith = resolve));
     this.hurry = new Promise((resolve) => (this.hurryUp = resolve));
-    const toolOf = (name: string): ServedTool | undefined => this.tools.get(name);
-    this.loop = new WorkLoop(this.verbs, toolOf, options.maxConcurrent ?? 16, this.log, this.insist.signal);
+    this.services = new ModuleServices(link, options.registration);
+    const served = {
+      tool: (name: string) => this.tools.get(name),
+      count: this.services.count.bind(this.services),
+    };
+    this.loop = new WorkLoop(this.verbs, served, options.maxConcurrent ?? 16, this.log, this.insist.signal);
     link.onPush((push) => this.loop.heard(push));
     link.onReconnect(() => this.read());
     void link.closed().then((fault) => fault && this.endWith(fault));
     void seat.keep(this.living.signal, {
-      lost: () => this.loop.shut(),
+      lost: () => this.shut(),
       regained: () => this.announceAgain(),
       fenced: (refusal) => this.fenced(refusal),
     });
@@ -138,6 +144,7 @@ export class Runner {
     const before = this.tools;
     // A call of a new tool may arrive before the answer does.
     this.tools = new Map([...before, ...served(tools)]);
+    if (this.mayServe) this.services.hear(this.tools);
     let leftOut: LeftOut[];
     try {
       // Handlers are functions, which JSON leaves out: the entries go out as they are.
@@ -150,14 +157,27 @@ export class Runner {
         this.log('error', `left out of the announcement: ${faults.join('; ')}`, { list, name });
     } catch (fault) {
       this.tools = before;
+      if (!this.announced) this.services.stop();
+      else if (this.mayServe) this.services.serve(before);
       throw fault;
     }
     this.announced = { announcement, onInvalid };
     this.log('info', 'announced', { tools: [...this.tools.keys()] });
-    if (!this.seat.isHeld || this.living.signal.aborted) return leftOut;
+    if (!this.mayServe) return leftOut;
+    this.services.serve(this.tools);
     this.loop.open();
     this.read();
     return leftOut;
+  }
+
+  private get mayServe(): boolean {
+    return this.seat.isHeld && !this.living.signal.aborted;
+  }
+
+  /** Nothing more is claimed or served; what is under way goes on. */
+  private shut(): void {
+    this.loop.shut();
+    this.services.stop();
   }
 
   private announceAgain(): void {
@@ -185,12 +205,12 @@ export class Runner {
       'error',
       'the secret of this runner is no longer good: it was registered anew elsewhere, or revoked',
     );
-    this.loop.shut();
+    this.shut();
     this.endWith(refusal);
   }
 
   private async shutDown(graceMs: number): Promise<void> {
-    this.loop.shut();
+    this.shut();
     this.living.abort(new ClosedError('the runner is closed'));
     const { callsUnderWay } = this.loop;
     if (callsUnderWay > 0) this.log('info', `waiting up to ${graceMs} ms for ${callsUnderWay} calls to end`);

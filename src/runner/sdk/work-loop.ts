@@ -10,6 +10,12 @@ import type { InboxPage, InboxRow, TaskName, WorkPush } from './wire.js';
 /** How many tasks are remembered until a slot is free; beyond it the inbox is read again. */
 const MOST_WAITING = 1_000;
 
+/** The tools that are served, and their counts. */
+interface Served {
+  tool(name: string): ServedTool | undefined;
+  count(tool: string, nanoseconds: number, error?: string): void;
+}
+
 /**
  * Claims what waits for this executor, at most `maxConcurrent` calls at a time. A push is claimed at once where a slot
  * is free; the inbox, which is complete, is read whole whenever a push may have been lost. Invariant: a task is known
@@ -29,7 +35,7 @@ export class WorkLoop {
 
   constructor(
     private readonly verbs: ExecutorVerbs,
-    private readonly toolOf: (name: string) => ServedTool | undefined,
+    private readonly served: Served,
     private readonly maxConcurrent: number,
     private readonly log: Log,
     /** Aborts when nothing may be repeated any longer. */
@@ -143,10 +149,11 @@ export class WorkLoop {
   private async take(key: string, task: TaskName): Promise<void> {
     const claimed = await this.claim(task);
     if (claimed) {
-      const call = new Call(claimed, this.toolOf(claimed.task.tool_name), this.verbs, this.log, this.insist);
+      const { tool_name } = claimed.task;
+      const call = new Call(claimed, this.served.tool(tool_name), this.verbs, this.log, this.insist);
       this.busy.set(key, call);
       if (this.stopped) call.end(this.stopped.why, this.stopped.message);
-      await call.run();
+      await call.run((nanoseconds, error) => this.served.count(tool_name, nanoseconds, error));
     }
     this.busy.delete(key);
     this.fill();
