@@ -1,5 +1,5 @@
 import { closedLoop } from './closed-loop.mjs';
-import { askJson } from './stage.mjs';
+import { askJson } from './product.mjs';
 import { fillSettled, quietRunner, settle, withDatabase } from './table-fill.mjs';
 
 /** The effects of a conversation of 1,000 runs, of ten writes each at five runners, in a table of `tasks`. */

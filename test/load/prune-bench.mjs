@@ -1,5 +1,5 @@
 import { paceClaims } from './claim-pace.mjs';
-import { askJson } from './stage.mjs';
+import { askJson } from './product.mjs';
 import { fillSettled, park, quietRunner, settle, withDatabase } from './table-fill.mjs';
 
 const CLAIMS_A_SECOND = 100;

@@ -1,0 +1,106 @@
+import { connect, credsAuthenticator, headers } from 'nats';
+import { connectRunner } from '../../../dist/src/runner/sdk/index.js';
+import { RestSocket } from '../rest-socket.mjs';
+import { ANSWER_WITHIN_MS, INPUT } from '../workload.mjs';
+
+const DOORS = {
+  bus: { title: 'the bus', caller: busCaller },
+  rest: { title: 'REST', caller: restCaller },
+};
+
+/** Nexus with its own runner SDK, by door and delivery. */
+const peer = (door, delivery) => ({
+  file: import.meta.url,
+  name: nexusName(door, delivery),
+  door,
+  delivery,
+  async open(stage) {
+    const { nexus, product, bus, postgres } = stage;
+    if (delivery === 'serve' && product.bus.credentials === null)
+      return { absent: 'delivery serve needs a managed bus' };
+    const registration = await product.registerRunner(`echo-${door}-${delivery}`);
+    const run = async () => product.createRun(registration.executor.public_id);
+    return {
+      context: { registration, delivery },
+      database: nexus.database,
+      processes: { nexus: nexus.pid, nats: bus.pid, postgres: postgres.pid },
+      /** A run freezes what the runner has announced. */
+      callerContext: async () => ({
+        run: await run(),
+        url: nexus.url,
+        token: product.agentToken,
+        bus: product.bus,
+      }),
+    };
+  },
+  roles: { handler: runner, caller: DOORS[door].caller },
+});
+
+/** The rows of Nexus. */
+export function nexusName(door, delivery) {
+  return `Nexus over ${DOORS[door].title}, ${delivery}`;
+}
+
+async function runner({ registration, delivery }) {
+  const tool = {
+    name: 'echo',
+    description: 'Answers the text it is sent',
+    input_schema: { type: 'object', properties: { text: { type: 'string' } } },
+    effect_profile: {
+      kind: 'read_only',
+      destructive: false,
+      effect_scope: 'closed',
+      idempotency: 'intrinsic',
+      reconciliation: 'none',
+    },
+    handler: (input) => input.text,
+  };
+  const connected = await connectRunner({ registration, maxConcurrent: 256, delivery });
+  await connected.announce({ tools: [tool] });
+  return { stop: () => connected.close({ graceMs: 1_000 }) };
+}
+
+/** One request: the member verb `call` answers when the task is settled. */
+async function busCaller({ run, token, bus }) {
+  const { subjects, credentials } = bus;
+  const connection = await connect({
+    servers: bus.servers,
+    noAsyncTraces: true,
+    inboxPrefix: subjects.inbox_prefix,
+    ...(credentials && { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) }),
+  });
+  const head = headers();
+  if (!credentials) head.set('Authorization', `Bearer ${token}`);
+  const options = { timeout: ANSWER_WITHIN_MS + 5_000, ...(!credentials && { headers: head }) };
+  return {
+    async call() {
+      const step = { call: { name: 'echo', input: INPUT } };
+      const body = JSON.stringify({ run_public_id: run, step, wait_ms: ANSWER_WITHIN_MS });
+      const answer = await connection.request(`${subjects.member}.call`, body, options);
+      check(answer.json().task, () => answer.string());
+    },
+  };
+}
+
+/** Two requests, the fewest that REST offers: the step is accepted, and its task waited for. A connection a call. */
+function restCaller({ run, token, url }) {
+  const path = `/agent_api/v1/runs/${run}/tasks`;
+  const free = [];
+  let calls = 0;
+  return {
+    async call() {
+      const socket = free.pop() ?? new RestSocket(url, token);
+      const key = `c${(calls += 1)}`;
+      await socket.ask('POST', path, { steps: [{ call: { name: 'echo', input: INPUT, key } }] });
+      const { task } = await socket.ask('GET', `${path}/${key}?wait_ms=${ANSWER_WITHIN_MS}`);
+      check(task, () => JSON.stringify(task));
+      free.push(socket);
+    },
+  };
+}
+
+function check(task, text) {
+  if (task?.status !== 'completed' || task.content !== INPUT.text) throw new Error(text());
+}
+
+export const peers = ['bus', 'rest'].flatMap((door) => [peer(door, 'serve'), peer(door, 'claim')]);
