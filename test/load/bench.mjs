@@ -37,7 +37,7 @@ const plan = {
   // alone comes last: by then every process is warm
   levels: quick ? [64] : [16, 64, 256, 1],
   rounds: Number(values.rounds ?? (quick ? 3 : 5)),
-  seconds: Number(values.seconds ?? 3),
+  seconds: Number(values.seconds ?? (quick ? 2 : 3)),
   warmUp: Number(values['warm-up']),
   say: (what) => console.log(`${new Date().toTimeString().slice(0, 8)}  ${what}`),
 };

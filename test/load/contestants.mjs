@@ -22,6 +22,7 @@ export async function openContestant(stage, peer, { handlerFlags } = {}) {
   if (opened.absent) return { name: peer.name, absent: opened.absent };
   const handler = await stage.startRole(peer, 'handler', opened.context, { execArgv: handlerFlags });
   const context = (await opened.callerContext?.()) ?? opened.context;
+  if (context.absent) return { name: peer.name, absent: context.absent };
   const generator = await stage.startRole(peer, 'caller', context);
   const processes = { generator: generator.pid, handler: handler.pid, ...opened.processes };
   return { name: peer.name, peer, stage, generator, processes, database: opened.database };

@@ -59,15 +59,29 @@ export class Stage {
     return url.href;
   }
 
-  /** Transactions and statements that a database has carried out up to now. */
+  /**
+   * Statements that a database has carried out up to now, and transactions that wrote: their ids are those of the whole
+   * server, so what else writes meanwhile is in it. The statistics' own count of commits comes seconds late.
+   */
   async counts(name) {
     const { rows } = await this.admin.query(
-      `select d.xact_commit::float8 as commits, (select coalesce(sum(calls), 0)::float8 from pg_stat_statements s
-         where s.dbid = d.datid) as statements
-       from pg_stat_database d where d.datname = $1`,
+      `select pg_snapshot_xmax(pg_current_snapshot())::text::float8 as commits,
+         (select coalesce(sum(calls), 0)::float8 from pg_stat_statements s join pg_database d on d.oid = s.dbid
+          where d.datname = $1) as statements`,
       [name],
     );
     return rows[0];
+  }
+
+  /** How a runner's calls are delivered, as it was announced. */
+  async deliveryOf(executorId) {
+    const client = new pg.Client({ connectionString: this.databaseUrl(this.nexus.database) });
+    await client.connect();
+    const { rows } = await client.query('select delivery from announcements where executor_id = $1', [
+      executorId,
+    ]);
+    await client.end();
+    return rows[0].delivery;
   }
 
   /** Starts a program as a child of this stage. `isReady` is asked until it answers true. */

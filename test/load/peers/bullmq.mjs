@@ -41,8 +41,8 @@ const peer = (name, appendfsync) => ({
       const queue = new Queue(QUEUE, { connection: { host, port } });
       const events = new QueueEvents(QUEUE, { connection: { host, port } });
       await Promise.all([queue.waitUntilReady(), events.waitUntilReady()]);
-      // a waiting call is a listener of each
-      events.setMaxListeners(0);
+      // a waiting call is a listener of both
+      for (const heard of [queue, events]) heard.setMaxListeners(0);
       return {
         async call() {
           const job = await queue.add('echo', INPUT);

@@ -19,18 +19,18 @@ const peer = (door, delivery) => ({
     if (delivery === 'serve' && product.bus.credentials === null)
       return { absent: 'delivery serve needs a managed bus' };
     const registration = await product.registerRunner(`echo-${door}-${delivery}`);
-    const run = async () => product.createRun(registration.executor.public_id);
+    const runnerId = registration.executor.public_id;
     return {
       context: { registration, delivery },
       database: nexus.database,
       processes: { nexus: nexus.pid, nats: bus.pid, postgres: postgres.pid },
-      /** A run freezes what the runner has announced. */
-      callerContext: async () => ({
-        run: await run(),
-        url: nexus.url,
-        token: product.agentToken,
-        bus: product.bus,
-      }),
+      /** Once the runner has announced, since a run freezes that. */
+      async callerContext() {
+        if ((await stage.deliveryOf(runnerId)) !== delivery)
+          return { absent: `its runner does not ${delivery}` };
+        const { agentToken: token, bus } = product;
+        return { run: await product.createRun(runnerId), url: nexus.url, token, bus };
+      },
     };
   },
   roles: { handler: runner, caller: DOORS[door].caller },
