@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { NEXUS_PEERS, openContestant, warm } from './contestants.mjs';
+import { measure, NEXUS_PEERS, openContestant, warm } from './contestants.mjs';
 import { profileTables } from './profile-table.mjs';
 import { RESULTS } from './report.mjs';
 import { Stage } from './stage.mjs';
@@ -23,17 +23,15 @@ export async function profileCalls({ seconds, warmUp, say }, { print }) {
     say(`Profiling ${peer.name}`);
     await warm(contestant, warmUp);
     const { nexus, handler } = contestant.processes;
-    for (const pid of [nexus, handler]) process.kill(pid, 'SIGUSR2');
-    const { calls } = await contestant.generator.run({ inFlight: IN_FLIGHT, seconds });
-    for (const [title, pid] of [
-      ['node', nexus],
-      ['runner', handler],
-    ]) {
+    for (const pid of [nexus, handler]) process.kill(pid, 'SIGALRM');
+    const { cpu_us_by_process: cpu } = await measure(contestant, { inFlight: IN_FLIGHT, seconds });
+    await show('node', nexus, cpu.nexus);
+    await show('runner', handler, cpu.handler);
+
+    async function show(title, pid, cpuUs) {
       const file = join(RESULTS, `${peer.door}-${peer.delivery}-${title}.cpuprofile`);
-      const tables = profileTables(await finished(pid, file), calls);
-      console.log(
-        `\n${peer.name}: the ${title}, ${tables.us_a_call} us a call of its own JavaScript thread. ${file}`,
-      );
+      const tables = profileTables(await finished(pid, file), cpuUs);
+      console.log(`\n${peer.name}: the ${title}, ${cpuUs.toFixed(0)} us a call. ${file}`);
       print(tables.groups);
       print(tables.functions);
     }
@@ -44,7 +42,7 @@ export async function profileCalls({ seconds, warmUp, say }, { print }) {
 /** Ends the profile of a process, and answers it when it is written. */
 async function finished(pid, file) {
   const written = join(RESULTS, `${pid}.cpuprofile`);
-  process.kill(pid, 'SIGUSR2');
+  process.kill(pid, 'SIGALRM');
   for (const until = Date.now() + WITHIN_MS; !existsSync(written); await pause(50))
     if (Date.now() > until) throw new Error(`No profile of process ${pid}`);
   renameSync(written, file);

@@ -1,6 +1,6 @@
 /**
- * Imported by a process before its program: SIGUSR2 begins a CPU profile, the next one ends it and writes it to a file
- * below BENCH_PROFILE_DIR, named for the process. Starting up and growing warm are thus not in it.
+ * Imported by a process before its program: SIGALRM begins a CPU profile, the next one ends it and writes it to a file
+ * below BENCH_PROFILE_DIR, named for the process. Starting up and growing warm are thus not in it. (SIGUSR2 would stop the node.)
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -10,7 +10,7 @@ const INTERVAL_US = 250;
 const file = join(process.env.BENCH_PROFILE_DIR, `${process.pid}.cpuprofile`);
 let session;
 
-process.on('SIGUSR2', () => void (session ? finish() : begin()));
+process.on('SIGALRM', () => void (session ? finish() : begin()));
 
 async function begin() {
   session = new Session();

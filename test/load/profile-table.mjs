@@ -1,45 +1,56 @@
 const MOST_FUNCTIONS = 40;
 const MOST_GROUPS = 20;
 
-/** Where a V8 CPU profile of `calls` calls spent its time by itself: by group of files, and by function. */
-export function profileTables(profile, calls) {
-  const microseconds = new Map(profile.nodes.map(({ id }) => [id, 0]));
-  profile.samples.forEach((id, index) =>
-    microseconds.set(id, microseconds.get(id) + profile.timeDeltas[index]),
-  );
+/** Waiting is no work, and `dispatch` is the profiler itself, when it starts and stops. */
+const NOT_COUNTED = new Set(['(idle)', 'dispatch']);
+
+/**
+ * Where the `cpuUs` of a call go by a V8 CPU profile: what groups of files, and functions, used by themselves. A profile
+ * knows shares only, since a thread that another process keeps from running looks busy to it.
+ */
+export function profileTables({ nodes, samples, timeDeltas }, cpuUs) {
+  const selfTimes = new Map();
+  samples.forEach((id, index) => selfTimes.set(id, (selfTimes.get(id) ?? 0) + timeDeltas[index]));
   const [groups, functions] = [new Map(), new Map()];
-  const add = (map, key, us) => map.set(key, (map.get(key) ?? 0) + us);
-  for (const { id, callFrame } of profile.nodes) {
-    if (callFrame.functionName === '(idle)') continue;
-    const { group, place } = placeOf(callFrame);
-    add(groups, group, microseconds.get(id));
-    add(functions, `${callFrame.functionName || '(anonymous)'}  ${place}`, microseconds.get(id));
+  const add = (map, key, time) => map.set(key, (map.get(key) ?? 0) + time);
+  let total = 0;
+  for (const { id, callFrame } of nodes) {
+    const { functionName, url, lineNumber } = callFrame;
+    const time = selfTimes.get(id) ?? 0;
+    if (time === 0 || (url === '' && NOT_COUNTED.has(functionName))) continue;
+    total += time;
+    const path = pathOf(url);
+    add(groups, groupOf(path, functionName), time);
+    add(
+      functions,
+      `${functionName || '(anonymous)'}  ${path === '' ? '' : `${path}:${lineNumber + 1}`}`,
+      time,
+    );
   }
-  const total = [...groups.values()].reduce((sum, us) => sum + us, 0);
-  const table = (map, key, most) =>
+  const table = (map, what, most) =>
     [...map]
       .sort(([, one], [, other]) => other - one)
       .slice(0, most)
-      .map(([name, us]) => ({
-        us_a_call: Number((us / calls).toFixed(1)),
-        share: `${((100 * us) / total).toFixed(1)} %`,
-        [key]: name,
+      .map(([name, time]) => ({
+        us_a_call: Number(((cpuUs * time) / total).toFixed(1)),
+        percent: Number(((100 * time) / total).toFixed(1)),
+        [what]: name,
       }));
   return {
-    us_a_call: Number((total / calls).toFixed(0)),
     groups: table(groups, 'group', MOST_GROUPS),
     functions: table(functions, 'function', MOST_FUNCTIONS),
   };
 }
 
-/** `src/work` and `src/work/claims.service.js:12`, `pg` and `pg/lib/client.js:3`, `node:net`, or V8 itself. */
-function placeOf({ url, lineNumber, functionName }) {
-  if (url === '') return { group: functionName.startsWith('(') ? functionName : 'built in', place: '' };
-  if (url.startsWith('node:')) return { group: url.split('/').slice(0, 2).join('/'), place: url };
-  const path = decodeURIComponent(url).split('/dist/').at(-1).split('/node_modules/').at(-1);
-  const parts = path.split('/');
-  return {
-    group: parts.slice(0, parts[0].match(/^(src|@)/) ? 2 : 1).join('/'),
-    place: `${path}:${lineNumber + 1}`,
-  };
+/** `pg/lib/client.js`, `src/work/claims.service.js`, `node:net`; empty for what V8 and Node have built in. */
+function pathOf(url) {
+  if (url.includes('/node_modules/')) return url.split('/node_modules/').at(-1);
+  return url.split('/dist/').at(-1);
+}
+
+/** A package, a folder of `src`, a module of Node. */
+function groupOf(path, functionName) {
+  if (path === '') return functionName.startsWith('(') ? functionName : 'built in';
+  const [first, second] = path.split('/');
+  return second !== undefined && /^(src$|@|node:internal$)/.test(first) ? `${first}/${second}` : first;
 }
