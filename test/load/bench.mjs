@@ -6,6 +6,7 @@
  * - `--rounds N`, `--seconds N`: how often and for how long each peer is measured at each number of calls in flight
  * - `--markdown`: tables as Markdown
  * - `--only calls|discovery|effects|growth|prune|sweep`: that alone; nothing is kept. `--tasks N`: in a table of so many
+ * - `--out FOLDER`: where the result is kept, instead of `bench-results`
  * - `--profile`: no figures, but where the time of the Nexus node and its runner goes
  */
 import { parseArgs } from 'node:util';
@@ -16,7 +17,7 @@ import { benchGrowth, TEN_MILLION } from './growth-bench.mjs';
 import { profileCalls } from './profile-bench.mjs';
 import { benchPrune } from './prune-bench.mjs';
 import { judged, ratiosOf } from './ratios.mjs';
-import { forTheEye, keep, printTable } from './report.mjs';
+import { forTheEye, keep, printTable, RESULTS } from './report.mjs';
 import { closeAll, Stage } from './stage.mjs';
 import { benchSweep } from './sweep-bench.mjs';
 
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     markdown: { type: 'boolean', default: false },
     only: { type: 'string' },
     tasks: { type: 'string' },
+    out: { type: 'string', default: RESULTS },
     profile: { type: 'boolean', default: false },
   },
 });
@@ -54,7 +56,8 @@ const SECTIONS = {
   sweep: () => onNexus(benchSweep),
 };
 
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => void end(130));
+// heard every time: npm passes on the Ctrl-C that the terminal has sent us already
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void end(130));
 main().then(
   () => end(0),
   (fault) => {
@@ -86,8 +89,8 @@ async function benchAll() {
   printCalls({ machine, rows });
   if (growth) printGrowth(growth);
   const ratios = ratiosOf(rows, growth?.ratio);
-  print(judged(ratios));
-  keep('latest.json', { machine, at, rows, ratios, ...(growth && { growth: growth.rows }) });
+  print(judged(ratios, rows));
+  keep(values.out, 'latest.json', { machine, at, rows, ratios, ...(growth && { growth: growth.rows }) });
 }
 
 function printCalls({ machine, rows }) {

@@ -10,12 +10,12 @@ import { ANSWER_WITHIN_MS, INPUT } from './workload.mjs';
  * - `serve`: INSERT → NATS request → UPDATE
  * - `claim`: INSERT → push → the handler asks for its claim (UPDATE) → and for its commit (UPDATE)
  *
- * `writesOf(pool)` answers `{insert, claim, settle}`: how rows are written.
+ * `names` are the peers', by delivery; `writesOf(pool)` answers `{insert, claim, settle}`: how rows are written.
  */
-export function pipelinePeers({ file, kind, databaseName, writesOf }) {
-  const peer = (name, delivery) => ({
+export function pipelinePeers({ file, names, databaseName, writesOf }) {
+  const peer = (delivery) => ({
     file,
-    name,
+    name: names[delivery],
     async open(stage) {
       const database = `${databaseName}_${delivery}`;
       const databaseUrl = await stage.createDatabase(database);
@@ -34,7 +34,7 @@ export function pipelinePeers({ file, kind, databaseName, writesOf }) {
       },
     },
   });
-  return [peer(`${kind} pipeline`, 'serve'), peer(`${kind} claim pipeline`, 'claim')];
+  return [peer('serve'), peer('claim')];
 }
 
 function serveCaller(bus, writes, { subject }) {

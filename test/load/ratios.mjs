@@ -1,6 +1,6 @@
-import { nexusName } from './peers/nexus.mjs';
+import { BATCHED, BULLMQ, MCP_DIRECT, NAIVE, NEXUS } from './names.mjs';
 
-/** What each ratio should be (issue of the benchmark): at least, or at most. */
+/** What each ratio should be: at least, or at most. */
 const GOALS = {
   serve_bus_over_batched: { least: 0.5 },
   claim_bus_over_batched_claim: { least: 0.5 },
@@ -16,7 +16,6 @@ const GOALS = {
 
 const BUSY = 64;
 const ALONE = 1;
-const NAIVE = { serve: 'naive pipeline', claim: 'naive claim pipeline' };
 
 /**
  * The ratios of a run by its rows: throughput at 64 in flight, latency alone. One whose peer is absent is null. Where a
@@ -27,35 +26,47 @@ export function ratiosOf(rows, growth = null) {
   const at = (name, inFlight) => rows.find((row) => row.name === name && row.in_flight === inFlight);
   const rate = (name) => at(name, BUSY)?.calls_per_s;
   const alone = (name) => at(name, ALONE)?.p50_ms;
-  const delivery = rows.some(({ name }) => name === nexusName('bus', 'serve')) ? 'serve' : 'claim';
-  const bus = rate(nexusName('bus', delivery));
+  const delivery = rows.some(({ name }) => name === NEXUS.bus.serve) ? 'serve' : 'claim';
+  const bus = rate(NEXUS.bus[delivery]);
   const worst = (quotientOf) => {
     const quotients = ['serve', 'claim'].map(quotientOf).filter((value) => value !== null);
     return quotients.length === 0 ? null : Math.min(...quotients);
   };
-  const beyondNaive = (door) => difference(alone(nexusName(door, delivery)), alone(NAIVE[delivery]));
+  const beyondNaive = (door) => difference(alone(NEXUS[door][delivery]), alone(NAIVE[delivery]));
   return {
-    serve_bus_over_batched: quotient(rate(nexusName('bus', 'serve')), rate('batched pipeline')),
-    claim_bus_over_batched_claim: quotient(rate(nexusName('bus', 'claim')), rate('batched claim pipeline')),
-    rest_over_naive: worst((by) => quotient(rate(nexusName('rest', by)), rate(NAIVE[by]))),
-    rest_over_bus: worst((by) => quotient(rate(nexusName('rest', by)), rate(nexusName('bus', by)))),
-    bus_over_bullmq_durable: quotient(bus, rate('BullMQ, appendfsync always')),
-    bus_over_bullmq: quotient(bus, rate('BullMQ, appendfsync no')),
-    bus_over_mcp_direct: quotient(bus, rate('MCP direct')),
+    serve_bus_over_batched: quotient(rate(NEXUS.bus.serve), rate(BATCHED.serve)),
+    claim_bus_over_batched_claim: quotient(rate(NEXUS.bus.claim), rate(BATCHED.claim)),
+    rest_over_naive: worst((by) => quotient(rate(NEXUS.rest[by]), rate(NAIVE[by]))),
+    rest_over_bus: worst((by) => quotient(rate(NEXUS.rest[by]), rate(NEXUS.bus[by]))),
+    bus_over_bullmq_durable: quotient(bus, rate(BULLMQ.durable)),
+    bus_over_bullmq: quotient(bus, rate(BULLMQ.unsynced)),
+    bus_over_mcp_direct: quotient(bus, rate(MCP_DIRECT)),
     alone_bus_p50_minus_naive_ms: beyondNaive('bus'),
     alone_rest_p50_minus_naive_ms: beyondNaive('rest'),
     ten_million_over_ten_thousand: growth,
   };
 }
 
-/** Each ratio beside its goal. */
-export function judged(ratios) {
-  return Object.entries(ratios).map(([ratio, value]) => {
-    const { least, most } = GOALS[ratio];
-    const goal = least === undefined ? `≤ ${most}` : `≥ ${least}`;
-    const isMet = least === undefined ? value <= most : value >= least;
-    return { ratio, value, goal, met: value === null ? '' : isMet ? 'yes' : 'no' };
+/** What a call may cost the node's process at 64 in flight, in microseconds of CPU. */
+const CPU_GOALS = { bus: { most: 400 }, rest: { most: 700 } };
+
+/** Each ratio, and what the node spends on a call, beside its goal. */
+export function judged(ratios, rows) {
+  const cpu = Object.entries(CPU_GOALS).map(([door, goal]) => {
+    const ours = rows.filter(
+      ({ name, in_flight }) => in_flight === BUSY && Object.values(NEXUS[door]).includes(name),
+    );
+    const spent = ours.map(({ nexus_cpu_us }) => nexus_cpu_us ?? null);
+    const value = spent.length === 0 || spent.includes(null) ? null : Math.max(...spent);
+    return beside(`nexus_cpu_us_${door}`, value, goal);
   });
+  return [...Object.entries(ratios).map(([name, value]) => beside(name, value, GOALS[name])), ...cpu];
+}
+
+function beside(ratio, value, { least, most }) {
+  const goal = least === undefined ? `≤ ${most}` : `≥ ${least}`;
+  const isMet = least === undefined ? value <= most : value >= least;
+  return { ratio, value, goal, met: value === null ? '' : isMet ? 'yes' : 'no' };
 }
 
 const quotient = (one, other) =>

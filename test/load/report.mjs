@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findNatsServer } from '../../src/launch/nats-server.mjs';
 import { findProgram } from './find-program.mjs';
@@ -25,10 +26,10 @@ export async function machineOf(stage) {
 const versionOf = (program) =>
   program ? /\d+\.\d+\.\d+/.exec(execFileSync(program, ['--version'], { encoding: 'utf8' }))?.[0] : null;
 
-/** Keeps a run as `bench-results/latest.json`. */
-export function keep(name, value) {
-  mkdirSync(RESULTS, { recursive: true });
-  const file = `${RESULTS}${name}`;
+/** Keeps a result as JSON. */
+export function keep(folder, name, value) {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, name);
   writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
   console.log(`Written to ${file}`);
 }

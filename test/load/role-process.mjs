@@ -13,10 +13,11 @@ export class RoleProcess {
     this.pid = child.pid;
   }
 
-  /** Starts it, and waits until it is ready. */
-  static async start(peer, role, context, { execArgv = [] } = {}) {
+  /** Starts it, and waits until it is ready. `onStarted` is told of it as soon as its process is there. */
+  static async start(peer, role, context, { onStarted, execArgv = [] }) {
     const child = fork(PROGRAM, [peer.file, peer.name, role], { execArgv });
     const started = new RoleProcess(child, `${peer.name}: ${role}`);
+    onStarted(started);
     child.send(context);
     await started.hear();
     return started;

@@ -24,6 +24,12 @@ const open = new Set();
 export class Stage {
   started = [];
 
+  /** Remembers what runs, so that it is stopped with the stage; where that is over already, at once. */
+  onStarted = (service) => {
+    if (open.has(this)) this.started.push(service);
+    else void service.stop();
+  };
+
   static async open() {
     const folder = mkdtempSync(join(tmpdir(), 'nexus-bench-'));
     // PostgreSQL runs as an account of its own; what is secret in here is closed by itself
@@ -31,7 +37,7 @@ export class Stage {
     const stage = new Stage();
     stage.folder = folder;
     open.add(stage);
-    const own = { port: 0, scratch: [folder], onStarted: (service) => stage.started.push(service) };
+    const own = { port: 0, scratch: [folder], onStarted: stage.onStarted };
     stage.postgres = await startPostgres({
       ...own,
       dataDir: join(folder, 'postgres'),
@@ -88,17 +94,15 @@ export class Stage {
   async startProgram(name, command, args, { isReady, ...options }) {
     const service = startChild(command, args, {
       scratch: [this.folder],
-      onStarted: (begun) => this.started.push(begun),
+      onStarted: this.onStarted,
       ...options,
     });
     await whenReady(service, name, isReady);
     return service;
   }
 
-  async startRole(peer, role, context, options) {
-    const started = await RoleProcess.start(peer, role, context, options);
-    this.started.push(started);
-    return started;
+  startRole(peer, role, context, options) {
+    return RoleProcess.start(peer, role, context, { ...options, onStarted: this.onStarted });
   }
 
   /** Nexus, as users run it: the default log, rate limits on. `preload` is a module that the node imports first. */

@@ -1,11 +1,12 @@
 import { connect } from 'nats';
+import { BARE_NATS } from '../names.mjs';
 import { ANSWER_WITHIN_MS, INPUT } from '../workload.mjs';
 
 /** NATS alone: one request and its answer, JSON at both ends. Nothing is kept. */
 export const peers = [
   {
     file: import.meta.url,
-    name: 'bare NATS',
+    name: BARE_NATS,
     open: (stage) => ({ context: { servers: stage.nats.url }, processes: { nats: stage.nats.pid } }),
     roles: {
       async handler({ servers }) {

@@ -1,3 +1,4 @@
+import { BATCHED } from '../names.mjs';
 import { pipelinePeers } from '../pipeline.mjs';
 
 /** Statements under way at most, and rows in each, of one kind of write. */
@@ -65,7 +66,7 @@ function lane(flush) {
 
 export const peers = pipelinePeers({
   file: import.meta.url,
-  kind: 'batched',
+  names: BATCHED,
   databaseName: 'batched',
   writesOf,
 });

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '../../../src/launch/port.mjs';
 import { findProgram } from '../find-program.mjs';
+import { BULLMQ } from '../names.mjs';
 import { INPUT } from '../workload.mjs';
 
 const QUEUE = 'calls';
@@ -64,4 +65,4 @@ function answers(port) {
   });
 }
 
-export const peers = [peer('BullMQ, appendfsync always', 'always'), peer('BullMQ, appendfsync no', 'no')];
+export const peers = [peer(BULLMQ.durable, 'always'), peer(BULLMQ.unsynced, 'no')];

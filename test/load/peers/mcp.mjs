@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { freePort } from '../../../src/launch/port.mjs';
+import { MCP_DIRECT } from '../names.mjs';
 import { INPUT } from '../workload.mjs';
 
 const TOOL = {
@@ -16,7 +17,7 @@ const TOOL = {
 export const peers = [
   {
     file: import.meta.url,
-    name: 'MCP direct',
+    name: MCP_DIRECT,
     open: async () => ({ context: { port: await freePort() }, processes: {} }),
     roles: { handler, caller },
   },

@@ -1,3 +1,4 @@
+import { NAIVE } from '../names.mjs';
 import { pipelinePeers } from '../pipeline.mjs';
 
 const INSERT = {
@@ -25,7 +26,7 @@ const writesOf = (pool) => {
 
 export const peers = pipelinePeers({
   file: import.meta.url,
-  kind: 'naive',
+  names: NAIVE,
   databaseName: 'naive',
   writesOf,
 });

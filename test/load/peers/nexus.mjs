@@ -1,17 +1,15 @@
 import { connect, credsAuthenticator, headers } from 'nats';
 import { connectRunner } from '../../../dist/src/runner/sdk/index.js';
+import { NEXUS } from '../names.mjs';
 import { RestSocket } from '../rest-socket.mjs';
 import { ANSWER_WITHIN_MS, INPUT } from '../workload.mjs';
 
-const DOORS = {
-  bus: { title: 'the bus', caller: busCaller },
-  rest: { title: 'REST', caller: restCaller },
-};
+const CALLERS = { bus: busCaller, rest: restCaller };
 
 /** Nexus with its own runner SDK, by door and delivery. */
 const peer = (door, delivery) => ({
   file: import.meta.url,
-  name: nexusName(door, delivery),
+  name: NEXUS[door][delivery],
   door,
   delivery,
   async open(stage) {
@@ -33,13 +31,8 @@ const peer = (door, delivery) => ({
       },
     };
   },
-  roles: { handler: runner, caller: DOORS[door].caller },
+  roles: { handler: runner, caller: CALLERS[door] },
 });
-
-/** The rows of Nexus. */
-export function nexusName(door, delivery) {
-  return `Nexus over ${DOORS[door].title}, ${delivery}`;
-}
 
 async function runner({ registration, delivery }) {
   const tool = {
