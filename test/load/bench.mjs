@@ -40,6 +40,8 @@ const plan = {
   levels: quick ? [64] : [16, 64, 256, 1],
   rounds: Number(values.rounds ?? (quick ? 3 : 5)),
   seconds: Number(values.seconds ?? (quick ? 2 : 3)),
+  // a disturbed round is measured again
+  tries: quick ? 2 : 3,
   warmUp: Number(values['warm-up']),
   say: (what) => console.log(`${new Date().toTimeString().slice(0, 8)}  ${what}`),
 };
@@ -96,6 +98,12 @@ async function benchAll() {
 function printCalls({ machine, rows }) {
   console.log(`\n${Object.values(machine).join(' · ')}`);
   print(rows.map(forTheEye));
+  const disturbed = rows.reduce((sum, row) => sum + row.disturbed_rounds, 0);
+  const all = rows.length * plan.rounds;
+  if (disturbed > all / 10)
+    console.log(
+      `Other programs disturbed ${disturbed} of ${all} measurements: this is a sketch, not a result.\n`,
+    );
 }
 
 function printGrowth({ rows }) {

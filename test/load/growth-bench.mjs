@@ -13,7 +13,8 @@ const LEVELS = [64, 1];
  * They are measured in turn. The ratio is that of the median latencies, the worst of all doors, deliveries and loads;
  * null where fewer than ten million tasks were asked for.
  */
-export async function benchGrowth({ tasks, rounds, seconds, warmUp, say }) {
+export async function benchGrowth({ tasks, ...plan }) {
+  const { warmUp, say } = plan;
   const small = await openFilled(TEN_THOUSAND, say);
   const large = await openFilled(tasks, say);
   const contestants = [];
@@ -24,7 +25,7 @@ export async function benchGrowth({ tasks, rounds, seconds, warmUp, say }) {
     }
   }
   for (const contestant of contestants) await warm(contestant, warmUp);
-  const measured = await measureInTurn(contestants, { levels: LEVELS, rounds, seconds, say });
+  const measured = await measureInTurn(contestants, { ...plan, levels: LEVELS });
   await Promise.all([small.stage.close(), large.stage.close()]);
   const rows = compared(measured, tasks);
   const ratio = Math.max(...rows.map(({ p50_ratio }) => p50_ratio));

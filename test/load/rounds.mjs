@@ -3,31 +3,32 @@ import { median } from './closed-loop.mjs';
 
 /** A round in which others had this share of the processors is measured again. */
 const MOST_FOREIGN = 0.2;
-const MOST_TRIES = 3;
 
 /**
  * Measures each contestant with each number of calls in flight, `rounds` times in turn, so that what drifts drifts for
  * all; answers a row for each pair, of medians. The levels are measured in the order given.
  */
-export async function measureInTurn(contestants, { levels, rounds, seconds, say }) {
+export async function measureInTurn(contestants, { levels, rounds, seconds, tries, say }) {
   const rows = [];
   for (const inFlight of levels) {
     const measured = new Map(contestants.map((contestant) => [contestant, []]));
     for (let round = 1; round <= rounds; round += 1) {
       say(`${inFlight} in flight, round ${round} of ${rounds}`);
       for (const contestant of contestants)
-        measured.get(contestant).push(await undisturbed(() => measure(contestant, { inFlight, seconds })));
+        measured
+          .get(contestant)
+          .push(await undisturbed(() => measure(contestant, { inFlight, seconds }), tries));
     }
     for (const [{ name }, results] of measured) rows.push(rowOf(name, inFlight, results));
   }
   return rows;
 }
 
-/** Measures until others left the machine alone, a few times at most; then the least disturbed one stands. */
-async function undisturbed(work) {
+/** Measures until others left the machine alone, `most` times at most; then the least disturbed one stands. */
+async function undisturbed(work, most) {
   const tries = [];
   do tries.push(await work());
-  while (tries.at(-1).foreign >= MOST_FOREIGN && tries.length < MOST_TRIES);
+  while (tries.at(-1).foreign >= MOST_FOREIGN && tries.length < most);
   return tries.reduce((least, one) => (one.foreign < least.foreign ? one : least));
 }
 

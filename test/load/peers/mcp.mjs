@@ -41,6 +41,8 @@ async function handler({ port }) {
 }
 
 async function caller({ port }) {
+  // the client's calls leave listeners at its one signal until they are collected, and Node says so for each of them
+  process.removeAllListeners('warning');
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js');
   const { StreamableHTTPClientTransport } =
     await import('@modelcontextprotocol/sdk/client/streamableHttp.js');
