@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { loadBusKeys } from '../../dist/src/bus/grants/bus-keys-file.js';
+import { serverConfig } from '../../dist/src/bus/grants/server-config.js';
 import { startChild, whenReady } from '../../src/launch/child.mjs';
 import { startNats } from '../../src/launch/nats-server.mjs';
 import { freePort } from '../../src/launch/port.mjs';
@@ -37,20 +39,33 @@ export class Stage {
     const stage = new Stage();
     stage.folder = folder;
     open.add(stage);
-    const own = { port: 0, scratch: [folder], onStarted: stage.onStarted };
     stage.postgres = await startPostgres({
-      ...own,
+      ...stage.own,
       dataDir: join(folder, 'postgres'),
       mode: 'durable',
       extra: COUNTING,
     });
-    stage.nats = await startNats({ ...own, dir: join(folder, 'nats') });
+    stage.nats = await stage.startNats('nats');
     stage.admin = new pg.Client({ connectionString: stage.postgres.url });
     // it ends with the server
     stage.admin.on('error', () => {});
     await stage.admin.connect();
     await stage.admin.query('create extension pg_stat_statements');
     return stage;
+  }
+
+  /** Services of a stage end with it, or with us however we end. */
+  get own() {
+    return { port: 0, scratch: [this.folder], onStarted: this.onStarted };
+  }
+
+  /** A NATS with a folder of this name; without keys it lets in everybody. */
+  startNats(name, keys) {
+    return startNats({
+      ...this.own,
+      dir: join(this.folder, name),
+      configOf: (place) => serverConfig(keys, place),
+    });
   }
 
   /** An empty database; answers its URL. */
@@ -134,9 +149,11 @@ export class Stage {
     return this.nexus;
   }
 
-  /** The bus of Nexus: a server of its own, and what the node is told of it. */
+  /** The bus of Nexus: a managed server of its own, and what the node is told of it. */
   async startBus() {
-    return { pid: this.nats.pid, env: { NATS_URL: this.nats.url, NEXUS_BUS_AUTH: 'token' } };
+    const keys = loadBusKeys(undefined, join(this.folder, 'home'));
+    const bus = await this.startNats('bus', keys);
+    return { pid: bus.pid, env: { NATS_URL: bus.url } };
   }
 
   async close() {
