@@ -1,6 +1,7 @@
 import type { AccountId } from '../db/account-id.js';
 import { statement } from '../db/statement.js';
 import { eligible } from '../identity/eligibility.sql.js';
+import { isForPeopleOnly } from './claim-refusal.sql.js';
 
 /** A row of an inbox as the statement answers it; texts are JSON kept as it was sent. */
 export interface InboxRow {
@@ -59,7 +60,7 @@ export const readInbox = statement<
         select ${names} from tasks t join members m on m.id = t.principal_id
         where t.account_id = $1 and t.tool_name = announced.name and t.status = 'dispatched'
           and t.addressed_role = 'tool_provider'
-          and (t.claimed_by = me.id or (t.claimed_by is null and ${eligible('me', 'm')})) ${next}) pooled)
+          and (t.claimed_by = me.id or (t.claimed_by is null and not ${isForPeopleOnly} and ${eligible('me', 'm')})) ${next}) pooled)
      union all
      (select resting.* from me cross join lateral (
         select ${names} from tasks t

@@ -347,6 +347,7 @@ describe('Tool provider overrides', () => {
       credential_id: agent.credentialId,
       caller_id: agent.id,
       author_id: agent.id,
+      of_agent: true,
       ordinal: 0,
       task_key: 'k',
       tool_name: 'memory_read',
