@@ -311,6 +311,7 @@ CREATE INDEX tasks_captured ON public.tasks USING btree (run_id, capture_claimed
 CREATE INDEX tasks_due ON public.tasks USING btree (deadline_at) WHERE (status = ANY (ARRAY['dispatched'::text, 'needs_approval'::text]));
 CREATE INDEX tasks_inbox ON public.tasks USING btree (addressed_id, seq) WHERE ((status = 'dispatched'::text) AND (addressed_id IS NOT NULL));
 CREATE INDEX tasks_pool ON public.tasks USING btree (account_id, tool_name, seq) WHERE ((status = 'dispatched'::text) AND (addressed_role = 'tool_provider'::text));
+CREATE INDEX tasks_pool_claimed ON public.tasks USING btree (claimed_by, seq) WHERE ((status = 'dispatched'::text) AND (addressed_id IS NULL) AND (claimed_by IS NOT NULL));
 CREATE INDEX tasks_resting ON public.tasks USING btree (principal_id, seq) WHERE (status = 'needs_approval'::text);
 CREATE INDEX tasks_resting_account ON public.tasks USING btree (account_id, seq) WHERE (status = 'needs_approval'::text);
 CREATE INDEX tasks_run ON public.tasks USING btree (run_id, seq) WHERE (seq > 0);

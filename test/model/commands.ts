@@ -124,34 +124,29 @@ const step = fc.oneof(
   },
 ) satisfies fc.Arbitrary<Partial<Step>>;
 
-const timeout = rarely(maybe(fc.constantFrom(...CLOCKS.steps)), fc.constant(0), 15);
+const timeout = rarely(maybe(fc.constantFrom(...CLOCKS.steps)), fc.constant(0), 40);
+
+const asked = fc.record({ step, timeout, path, taken: rarely(fc.constant(undefined), back, 30) });
 
 const accept = fc
   .record({
     who: part,
     run: back,
-    steps: fc.array(fc.record({ step, timeout, path, takes: rarely(fc.constant(undefined), back, 15) }), {
-      minLength: 1,
-      maxLength: 2,
-    }),
+    isLive: rarely(fc.constant(true), fc.constant(false), 8),
+    steps: rarely(fc.tuple(asked), fc.tuple(asked, asked)),
   })
-  .map(({ who, run: distance, steps }): Sketch => ({ state, history, label }) => {
-    const run = nth(state.runs, distance)?.name;
+  .map(({ who, run: distance, isLive, steps }): Sketch => ({ state, history, label }) => {
+    const live = state.runs.filter(({ isStopped, isPruned }) => !isStopped && !isPruned);
+    const run = nth(isLive ? live : state.runs, distance)?.name;
     if (run === undefined) return undefined;
-    const taken = (takes: number | undefined): string | undefined =>
-      takes === undefined
-        ? undefined
-        : nth(
-            history.tasks.filter((task) => task.run === run),
-            takes,
-          )?.key;
+    const taken = history.tasks.filter((task) => task.run === run);
     return {
       verb: 'accept',
       by: memberOf(state, who, run),
       run,
-      steps: steps.map(({ step: asked, timeout: ms, path: where, takes }, index) => ({
-        ...asked,
-        key: taken(takes) ?? `k${label}_${index}`,
+      steps: steps.map(({ step: called, timeout: ms, path: where, taken: place }, index) => ({
+        ...called,
+        key: (place === undefined ? undefined : nth(taken, place)?.key) ?? `k${label}_${index}`,
         timeout: ms,
         path: where,
       })),
@@ -171,10 +166,11 @@ const createRun = fc
     rules: fc.constantFrom(...(Object.keys(RULES) as (keyof typeof RULES)[])),
     only: maybe(rarely(fc.subarray(['edit', 'read', 'find']), fc.constant<string[]>(['absent']))),
   })
-  .map(({ parent: distance, ...asked }): Sketch => ({ state, label }) => {
+  .map(({ parent: distance, ...fields }): Sketch => ({ state, label }) => {
     const parent = distance === undefined ? undefined : nth(state.runs, distance);
-    const by = parent && distance !== undefined && distance % 4 > 0 ? parent.principal : asked.by;
-    return { verb: 'create_run', name: `run${label}`, ...asked, by, parent: parent?.name };
+    // a continuation is its principal's, save for some
+    const by = fields.by === 'zoe' ? fields.by : (parent?.principal ?? fields.by);
+    return { verb: 'create_run', name: `run${label}`, ...fields, by, parent: parent?.name };
   });
 
 /** A verb of members on a task. */

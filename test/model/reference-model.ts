@@ -192,7 +192,9 @@ function createRun(state: State, command: Of<'create_run'>): RunView {
     const inherited = command.inConversation ? state.conversationDefault : null;
     const runner = command.runner === undefined ? inherited : command.runner;
     const faults: string[] = [];
-    if (runner !== null && !isEligible(state, runner, by)) faults.push('422 runner_not_eligible');
+    const isRunner = runner !== null && REGISTRATIONS[runner].kind === 'runner';
+    if (runner !== null && !(isRunner && isEligible(state, runner, by)))
+      faults.push('422 runner_not_eligible');
     const chosen = mode ?? floor ?? 'bypass';
     if (floor !== undefined && isLooser(chosen, floor)) faults.push('403 approval_floor');
     if (faults.length > 0) throw new Refused(...faults);

@@ -119,6 +119,28 @@ describe('A pool', () => {
     }
   });
 
+  it('member still lists what it has claimed when it announces the name no more, and may commit it', async () => {
+    const name = freshName();
+    const member = await provider();
+    await announce(one, member, [tool(name)]);
+    const run = await newRun(one, agent, null);
+    const [taken, waiting] = [
+      taskOf(await accept(one, agent, run, [toolStep(name)])),
+      taskOf(await accept(one, agent, run, [toolStep(name)])),
+    ];
+    const claim_token = await claimed(restDoor(one, member), taken);
+    await announce(one, member, []);
+    expect(await inboxOf(member, two)).toEqual([nameOf(taken)]);
+    const commit = await restDoor(two, member).ask('commit', {
+      ...nameOf(taken),
+      claim_token,
+      content: 'done',
+    });
+    expect(commit.status).toBe(200);
+    await announce(one, member, [tool(name)]);
+    expect(await inboxOf(member, two)).toEqual([nameOf(waiting)]);
+  });
+
   it('tells every member that there is work', async () => {
     const name = freshName();
     const members = [await provider(), await provider()];
