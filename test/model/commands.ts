@@ -50,6 +50,11 @@ export class History {
   }
 }
 
+/** One of these, as often as their weights say, in halves. */
+function weightedOf<T>(choices: readonly (readonly [number, fc.Arbitrary<T>])[]): fc.Arbitrary<T> {
+  return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight: 2 * weight, arbitrary })));
+}
+
 const back = fc.oneof({ weight: 5, arbitrary: fc.nat(3) }, { weight: 1, arbitrary: fc.nat(40) });
 const nth = <T>(list: readonly T[], distance: number): T | undefined =>
   list[list.length - 1 - (distance % Math.max(1, list.length))];
@@ -61,9 +66,9 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
 
 /** A member by their part in a run. */
 const part = fc.oneof(
-  { weight: 6, arbitrary: fc.constant('principal' as const) },
+  { weight: 8, arbitrary: fc.constant('principal' as const) },
   { weight: 3, arbitrary: fc.constant('steward' as const) },
-  { weight: 2, arbitrary: fc.constantFrom(...MEMBERS) },
+  { weight: 1, arbitrary: fc.constantFrom(...MEMBERS) },
 );
 type Part = Member | 'principal' | 'steward';
 
@@ -73,56 +78,35 @@ function memberOf(state: State, who: Part, runName: string): Member {
   return who === 'principal' ? principal : (personOf(principal).steward ?? principal);
 }
 
-const path = maybe(fc.constantFrom('etc/passwd', 'home/ada'));
+const path = rarely(fc.constant(undefined), fc.constantFrom('etc/passwd', 'home/ada'), 2);
 
-const step = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant('call' as const),
-      name: fc.constantFrom('edit', 'read', 'find'),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('tool' as const),
-      name: fc.constantFrom('edit', 'read', 'find'),
-      route: fc.constantFrom('r1' as const, 'r2' as const, 'default' as const),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ kind: fc.constant('tool' as const), name: fc.constantFrom('find', 'edit') }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('tool' as const),
-      name: fc.constant('tool_call'),
-      through: fc.constantFrom('edit', 'find', 'absent'),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('tool' as const),
-      name: fc.constantFrom('runners_list', 'read'),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('tool' as const),
-      name: fc.constant('edit'),
-      route: fc.constantFrom('p1' as const, 'app' as const, 'stranger' as const, 'null' as const),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('call' as const), name: fc.constant('absent') }),
-  },
-) satisfies fc.Arbitrary<Partial<Step>>;
+/** A step but for its key; a `callable` is one of those that the run declares, by its place. */
+type StepSketch = Pick<Step, 'kind' | 'name' | 'route' | 'through'> & { readonly callable?: number };
+
+const stepOf = (fields: Partial<StepSketch>): StepSketch => ({ kind: 'tool', name: 'edit', ...fields });
+const steps: readonly (readonly [number, fc.Arbitrary<StepSketch>])[] = [
+  [6, fc.nat(2).map((callable) => stepOf({ kind: 'call', callable }))],
+  [1, fc.constantFrom('edit', 'read', 'absent').map((name) => stepOf({ kind: 'call', name }))],
+  [
+    3,
+    fc
+      .record({
+        name: fc.constantFrom('edit', 'read'),
+        route: fc.constantFrom('r1' as const, 'r2' as const, 'default' as const),
+      })
+      .map(stepOf),
+  ],
+  [3, fc.constantFrom('find', 'edit').map((name) => stepOf({ name }))],
+  [1, fc.constantFrom('edit', 'find', 'absent').map((through) => stepOf({ name: 'tool_call', through }))],
+  [1, fc.constantFrom('runners_list', 'read').map((name) => stepOf({ name }))],
+  [
+    0.5,
+    fc
+      .constantFrom('p1' as const, 'app' as const, 'stranger' as const, 'null' as const)
+      .map((route) => stepOf({ route })),
+  ],
+];
+const step = weightedOf(steps);
 
 const timeout = rarely(maybe(fc.constantFrom(...CLOCKS.steps)), fc.constant(0), 40);
 
@@ -133,23 +117,27 @@ const accept = fc
     who: part,
     run: back,
     isLive: rarely(fc.constant(true), fc.constant(false), 8),
-    steps: rarely(fc.tuple(asked), fc.tuple(asked, asked)),
+    called: fc.array(asked, { minLength: 1, maxLength: 2 }),
   })
-  .map(({ who, run: distance, isLive, steps }): Sketch => ({ state, history, label }) => {
+  .map(({ who, run: distance, isLive, called }): Sketch => ({ state, history, label }) => {
     const live = state.runs.filter(({ isStopped, isPruned }) => !isStopped && !isPruned);
-    const run = nth(isLive ? live : state.runs, distance)?.name;
-    if (run === undefined) return undefined;
-    const taken = history.tasks.filter((task) => task.run === run);
+    const run = nth(isLive ? live : state.runs, distance);
+    if (!run) return undefined;
+    const taken = history.tasks.filter((task) => task.run === run.name);
+    const callables = Object.keys(run.callables);
     return {
       verb: 'accept',
-      by: memberOf(state, who, run),
-      run,
-      steps: steps.map(({ step: called, timeout: ms, path: where, taken: place }, index) => ({
-        ...called,
-        key: (place === undefined ? undefined : nth(taken, place)?.key) ?? `k${label}_${index}`,
-        timeout: ms,
-        path: where,
-      })),
+      by: memberOf(state, who, run.name),
+      run: run.name,
+      steps: called.map(
+        ({ step: { callable, name, ...fields }, timeout: ms, path: where, taken: place }, index) => ({
+          ...fields,
+          name: (callable === undefined ? undefined : nth(callables, callable)) ?? name,
+          key: (place === undefined ? undefined : nth(taken, place)?.key) ?? `k${label}_${index}`,
+          timeout: ms,
+          path: where,
+        }),
+      ),
     };
   });
 
@@ -198,7 +186,7 @@ const onRun = (verb: 'stop' | 'read_run'): fc.Arbitrary<Sketch> =>
 
 /** Who acts on a task: its claimant, or whoever it waits for; or anyone. A `stale` one has the last epoch's credential. */
 const actor = fc.record({
-  name: rarely(fc.constant(undefined), fc.constantFrom(...EXECUTORS), 3),
+  name: rarely(fc.constant(undefined), fc.constantFrom(...EXECUTORS), 6),
   provider: fc.constantFrom('p1' as const, 'p2' as const),
   isStale: rarely(fc.constant(false), fc.constant(true), 12),
 });
@@ -221,7 +209,7 @@ const byExecutor = <T>(
   ) => Command,
 ): fc.Arbitrary<Sketch> =>
   fc
-    .record({ actor, isWanted: rarely(fc.constant(true), fc.constant(false), 4), back, fields })
+    .record({ actor, isWanted: rarely(fc.constant(true), fc.constant(false), 8), back, fields })
     .map(({ actor: who, isWanted, back: distance, fields: more }): Sketch => ({ state, history, label }) => {
       const place = nth(isWanted ? state.tasks.filter(wanted) : history.tasks, distance);
       if (!place) return undefined;
@@ -288,7 +276,7 @@ const commitOf = (wanted: (task: Task) => boolean): fc.Arbitrary<Sketch> =>
 const extend = byExecutor(
   fc.record({
     token,
-    timeout: rarely(fc.constantFrom<number>(...CLOCKS.extensions), fc.constantFrom(0, CLOCKS.tooLong)),
+    timeout: rarely(fc.constantFrom<number>(...CLOCKS.extensions), fc.constantFrom(0, CLOCKS.tooLong), 8),
   }),
   isClaimed,
   ({ tokens, ...named }, { token: kind, timeout: ms }) => ({
@@ -343,7 +331,8 @@ const administer = fc
   .record({
     verb: fc.oneof(
       { weight: 1, arbitrary: fc.constant('revoke' as const) },
-      { weight: 3, arbitrary: fc.constantFrom('re_pair' as const, 'shutdown' as const, 'resume' as const) },
+      { weight: 6, arbitrary: fc.constantFrom('re_pair' as const, 'shutdown' as const) },
+      { weight: 6, arbitrary: fc.constant('resume' as const) },
     ),
     executor: fc.constantFrom(...EXECUTORS),
   })
@@ -376,11 +365,11 @@ const isFailed = ({ status }: Task): boolean => ['failed', 'timed_out', 'uncerta
 const rests = ({ status }: Task): boolean => status === 'needs_approval';
 
 const weighted: readonly (readonly [number, fc.Arbitrary<Sketch>])[] = [
-  [16, accept],
+  [24, accept],
   [3, createRun],
-  [14, claim],
+  [20, claim],
   [3, claimAgain],
-  [10, commitOf(isClaimed)],
+  [12, commitOf(isClaimed)],
   [4, commitOf(() => true)],
   [4, extend],
   [2, held('claim_status')],
@@ -391,7 +380,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Sketch>])[] = [
   [2, adjudicate('cancel', 'principal', isOpen)],
   [1, adjudicate('read_task', 'principal', () => true)],
   [2, onRun('read_run')],
-  [1, onRun('stop')],
+  [0.5, onRun('stop')],
   [1, fc.constantFrom(...MEMBERS).map((by): Sketch => () => ({ verb: 'approvals', by }))],
   [
     2,
@@ -404,15 +393,13 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Sketch>])[] = [
   ],
   [6, announceOf(EXECUTORS, false)],
   [4, administer],
-  [5, expire],
-  [4, always({ verb: 'sweep' })],
+  [4, expire],
+  [3, always({ verb: 'sweep' })],
   [2, age],
   [1, always({ verb: 'prune' })],
 ];
 
-export const anyCommand: fc.Arbitrary<Sent> = sent(
-  fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary }))),
-);
+export const anyCommand: fc.Arbitrary<Sent> = sent(weightedOf(weighted));
 
 /** How every sequence begins: with what is served, and a run of each agent. */
 export const opening: fc.Arbitrary<Sent[]> = fc.tuple(

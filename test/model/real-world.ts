@@ -80,14 +80,17 @@ export class RealWorld {
 
   /** What can be seen between two commands, as the model's `observation`. */
   async observation(): Promise<object> {
-    const inboxes: Record<string, unknown> = {};
-    for (const [index, name] of EXECUTORS.entries()) {
-      const { token } = this.latest(name);
-      const node = this.nodes[index % 2 === 0 ? 0 : 1];
-      const { status, body } = await node.http('GET', '/agent_api/v1/executor/inbox?limit=200', { token });
-      if (status !== 401) inboxes[name] = inboxOfWire(body.tasks, this.names);
-    }
-    return { tasks: await tasksNow(this.nodes[0], this.account.adminId, this.names), inboxes };
+    const [tasks, ...inboxes] = await Promise.all([
+      tasksNow(this.nodes[0], this.account.adminId, this.names),
+      ...EXECUTORS.map((name, index) => this.inboxNow(name, index % 2 === 0 ? 0 : 1)),
+    ]);
+    return { tasks, inboxes: Object.fromEntries(inboxes.flat()) };
+  }
+
+  /** With its name; nothing of a revoked one. */
+  private async inboxNow(name: ExecutorName, node: 0 | 1): Promise<[ExecutorName, unknown][]> {
+    const { status, body } = await restDoor(this.nodes[node], this.latest(name)).ask('inbox', { limit: 200 });
+    return status === 401 ? [] : [[name, inboxOfWire(body.tasks, this.names)]];
   }
 
   private ask(command: Command, way: Way): Promise<Asked> {

@@ -487,9 +487,9 @@ function claim(state: State, run: Run, task: Task, { as, token }: Of<'claim'>): 
   }
   task.claim = { by: name, epoch, token };
   task.clock = task.timeout;
-  state.claims += 1;
   if (task.role === 'runner' && task.profile.kind === 'write') {
-    task.capture ??= { generation: task.generation, runner: name, order: state.claims };
+    const order = state.tasks.filter(({ run: of, capture }) => of === task.run && capture).length;
+    task.capture ??= { generation: task.generation, runner: name, order };
   }
   return { task: taskView(task), token };
 }

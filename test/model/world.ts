@@ -99,7 +99,7 @@ export const CLOCKS = {
   kernelDefault: 120_000,
   steps: [600_000, 1_000_000],
   announced: [800_000, 1_400_000],
-  extensions: [400_000, 1_200_000, 3_600_000],
+  extensions: [400_000, 500_000, 1_200_000],
   tooLong: 3_600_001,
   hold: 86_400_000,
 } as const;
@@ -159,6 +159,7 @@ export interface Task {
   capture?: {
     readonly generation: number;
     readonly runner: ExecutorName;
+    /** Captures of the run that came before. */
     readonly order: number;
     checkpoint?: string;
   };
@@ -173,8 +174,6 @@ export interface State {
   tasks: Task[];
   /** The default runner of ada's conversation. */
   conversationDefault: ExecutorName | null;
-  /** Claims so far: captures are told in their order. */
-  claims: number;
 }
 
 export const isOpen = ({ status }: Task): boolean => status === 'needs_approval' || status === 'dispatched';
@@ -187,6 +186,5 @@ export function firstState(): State {
     runs: [],
     tasks: [],
     conversationDefault: null,
-    claims: 0,
   };
 }
