@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Sweep } from '../../src/work/sweep.service.js';
 import { TestNode } from '../support/node.js';
-import { anyCommand, type Context, History, opening, type Sent } from './commands.js';
+import type { Answer, Command } from './command.js';
+import { anyCommand, type Context, History, opening, type Sent } from './sketches.js';
 import { RealWorld, type Way } from './real-world.js';
-import { type Answer, apply, type Command, observation } from './reference-model.js';
+import { apply, observation } from './reference-model.js';
 import { shortened } from './shortened.js';
 import { firstState, type State } from './world.js';
 

@@ -15,7 +15,7 @@ import {
 } from '../support/factories.js';
 import type { HttpAnswer, TestNode } from '../support/node.js';
 import { pastDeadline, restDoor } from '../work/stage.js';
-import type { Actor, Answer, Command, Of } from './reference-model.js';
+import type { Actor, Answer, Command, Of } from './command.js';
 import type { Step } from './reference-routing.js';
 import { inboxOfWire, Names, runOfWire, taskOfWire, tasksNow } from './wire.js';
 import {
@@ -115,11 +115,10 @@ export class RealWorld {
         return this.asMember(command.by, node, 'GET', this.taskPath(command));
       case 'approve':
       case 'deny':
+        return this.decide(command, way);
       case 'retry':
-      case 'cancel': {
-        const body = command.verb === 'deny' ? { reason: 'no' } : undefined;
-        return this.asMember(command.by, node, 'POST', `${this.taskPath(command)}/${command.verb}`, body);
-      }
+      case 'cancel':
+        return this.asMember(command.by, node, 'POST', `${this.taskPath(command)}/${command.verb}`);
       case 'announce':
         return this.announce(command, way);
       case 're_pair':
@@ -169,6 +168,16 @@ export class RealWorld {
       default:
         return undefined;
     }
+  }
+
+  /** The administrator decides on either plane. */
+  private decide(command: Of<'approve' | 'deny'>, { node, door }: Way): Promise<Asked> {
+    const { by, verb } = command;
+    const body = verb === 'deny' ? { reason: 'no' } : undefined;
+    const path = `${this.taskPath(command)}/${verb}`;
+    if (by !== 'root' || door === 'REST') return this.asMember(by, node, 'POST', path, body);
+    const { platformToken: token } = this.account;
+    return this.nodes[node].http('POST', `/platform_api/v1${path}`, { token, body });
   }
 
   private administer({ verb, executor }: Of<'revoke' | 'shutdown' | 'resume'>, node: 0 | 1): Promise<Asked> {

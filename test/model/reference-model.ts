@@ -1,3 +1,4 @@
+import type { Answer, Command, Of, OnTask } from './command.js';
 import {
   clockOf,
   denied,
@@ -10,86 +11,24 @@ import {
   Refused,
   sameTarget,
   sees,
-  servesTo,
-  type Stage,
   stageOf,
   type Step,
 } from './reference-routing.js';
+import { become, expire, settle } from './reference-transitions.js';
+import { authenticate, byExecutor } from './reference-work.js';
+import { inboxOf, type RunView, runView, taskView, type TaskView } from './views.js';
 import {
-  CLOCKS,
-  type Entry,
   EXECUTORS,
   type ExecutorName,
+  isNamed,
   isOpen,
   type Member,
-  type Mode,
   REGISTRATIONS,
   RULES,
-  type RulesName,
   type Run,
   type State,
   type Task,
 } from './world.js';
-import { type ClaimView, inboxOf, type RunView, runView, taskView, type TaskView } from './views.js';
-
-/** An executor who acts, with the credential of an epoch. */
-export interface Actor {
-  readonly name: ExecutorName;
-  readonly epoch: number;
-}
-
-interface OnTask {
-  readonly run: string;
-  readonly key: string;
-}
-
-/** A claim's result. `bad` breaks its grammar; `unstorable` can't be stored. */
-export type Result = 'completed' | 'is_error' | 'failed' | 'bad' | 'unstorable';
-
-/** A command for each of these verbs. */
-type Verb<Names extends string, Fields> = Names extends string
-  ? { readonly verb: Names } & Readonly<Fields>
-  : never;
-
-/** Every verb of chapters 5 to 7, with names for ids. */
-export type Command =
-  | Verb<
-      'create_run',
-      {
-        by: Member;
-        name: string;
-        parent?: string | undefined;
-        /** Undefined leaves it to the conversation. */
-        runner: ExecutorName | null | undefined;
-        inConversation: boolean;
-        mode?: Mode | undefined;
-        rules: RulesName;
-        only?: readonly string[] | undefined;
-      }
-    >
-  | Verb<'accept', { by: Member; run: string; steps: readonly Step[] }>
-  | Verb<'approve' | 'deny' | 'retry' | 'cancel' | 'read_task', { by: Member } & OnTask>
-  | Verb<'stop' | 'read_run', { by: Member; run: string }>
-  | Verb<'approvals', { by: Member }>
-  | Verb<'set_default', { by: Member; runner: ExecutorName | null }>
-  | Verb<'claim' | 'claim_status' | 'progress', { as: Actor; token: string } & OnTask>
-  | Verb<'extend', { as: Actor; token: string; timeout: number } & OnTask>
-  | Verb<'commit', { as: Actor; token: string; result: Result; checkpoint?: string | undefined } & OnTask>
-  | Verb<'announce', { as: Actor; tools: Readonly<Record<string, Entry>> }>
-  | Verb<'revoke' | 're_pair' | 'shutdown' | 'resume', { executor: ExecutorName }>
-  | Verb<'expire', OnTask>
-  | Verb<'age', { run: string }>
-  | Verb<'sweep' | 'prune', object>;
-
-/** The command of one of these verbs. */
-export type Of<Names extends Command['verb']> = Extract<Command, { verb: Names }>;
-
-/** What is answered: `outcomes` are the status and code, one of them; a success has a body where it is looked at. */
-export interface Answer {
-  readonly outcomes: readonly string[];
-  readonly body?:
-    TaskView | TaskView[] | RunView | ClaimView | { readonly active: boolean } | string[] | undefined;
-}
 
 type Body = Answer['body'];
 
@@ -168,8 +107,6 @@ function detailSeenBy(state: State, by: Member, name: string): Run {
   if (run.isPruned) throw new Refused('410 execution_details_pruned');
   return run;
 }
-
-const isNamed = (task: Task, { run, key }: OnTask): boolean => task.run === run && task.key === key;
 
 function taskSeenBy(state: State, command: OnTask & { by: Member }): { run: Run; task: Task } {
   const run = detailSeenBy(state, command.by, command.run);
@@ -269,27 +206,6 @@ function accepted(state: State, run: Run, by: Member, step: Step): Task {
   return task;
 }
 
-/** A task enters a stage, on a fresh clock. */
-function become(task: Task, stage: Stage): void {
-  task.status = stage.status;
-  task.approval = stage.approval;
-  task.error = stage.error;
-  task.restsWith = stage.restsWith;
-  task.content = undefined;
-  task.isError = stage.status === 'completed' ? false : undefined;
-  task.clock = undefined;
-  if (stage.status === 'dispatched') task.clock = task.timeout;
-  if (stage.status === 'needs_approval') task.clock = CLOCKS.hold;
-  task.isOld = false;
-}
-
-function settle(task: Task, status: Task['status'], error?: Task['error']): void {
-  task.status = status;
-  task.error = error;
-  task.clock = undefined;
-  task.isOld = false;
-}
-
 function stop(state: State, { by, run: name }: { by: Member; run: string }): RunView {
   const run = detailSeenBy(state, by, name);
   run.isStopped = true;
@@ -307,15 +223,6 @@ function setDefault(state: State, { by, runner }: { by: Member; runner: Executor
 }
 
 /* Chapter 6, Expiry and Adjudication */
-
-/** The expiry table, top down. */
-function expire(task: Task): void {
-  const { kind, idempotency } = task.profile;
-  if (task.status === 'needs_approval') settle(task, 'timed_out', { key: 'approval_expired' });
-  else if (!task.claim || kind !== 'write' || idempotency === 'intrinsic') {
-    settle(task, 'timed_out', { key: 'tool_timeout' });
-  } else settle(task, 'uncertain', { key: 'tool_uncertain', detail: 'the effect may have happened' });
-}
 
 function approvals(state: State, by: Member): string[] {
   if (personOf(by).kind === 'agent') return [];
@@ -423,125 +330,6 @@ function prune(state: State): undefined {
     run.isPruned = true;
     run.prunedAs = tasks.length > 0 ? 'completed' : 'open';
     state.tasks = state.tasks.filter((task) => task.run !== run.name);
-  }
-}
-
-/* Chapter 6, Inbox to Progress */
-
-/** Chapter 1: a credential of an older epoch, or of a revoked executor, is `unauthorized`. */
-function authenticate(state: State, { name, epoch }: Actor): void {
-  const executor = state.executors[name];
-  if (executor.isRevoked || executor.epoch !== epoch) throw new Refused('401 unauthorized');
-}
-
-type ByExecutor = Of<'claim' | 'claim_status' | 'progress' | 'extend' | 'commit'>;
-
-function byExecutor(state: State, command: ByExecutor, isRacing: boolean): Body {
-  // chapter 5: a claim that was let in before the executor was revoked is told so
-  if (isRacing && command.verb === 'claim' && state.executors[command.as.name].isRevoked) {
-    throw new Refused('401 unauthorized', '409 executor_revoked', '409 not_addressed_here');
-  }
-  authenticate(state, command.as);
-  if (command.verb === 'extend' && command.timeout < 1) throw new Refused('422 invalid_timeout_ms');
-  const run = state.runs.find(({ name }) => name === command.run);
-  if (run?.isPruned) throw new Refused('410 execution_details_pruned');
-  const task = state.tasks.find((candidate) => isNamed(candidate, command));
-  if (!run || !task) throw new Refused('404 not_found');
-  if (command.verb === 'claim') return claim(state, run, task, command);
-  if (command.verb === 'extend') return extend(task, command);
-  if (command.verb === 'commit') return commit(task, command);
-  if (!holds(task, command)) throw new Refused('409 not_claimant');
-  const isActive = task.status === 'dispatched' && task.clock !== 'due';
-  return command.verb === 'progress' ? undefined : { active: isActive };
-}
-
-/** The claim of this generation, by this executor at this epoch, with this token. */
-const holds = ({ claim: held }: Task, { as, token }: ByExecutor): boolean =>
-  held?.by === as.name && held.epoch === as.epoch && held.token === token;
-
-function claim(state: State, run: Run, task: Task, { as, token }: Of<'claim'>): ClaimView {
-  const { name, epoch } = as;
-  const { agent, kind } = REGISTRATIONS[name];
-  if (task.status === 'needs_approval' && agent === run.principal)
-    throw new Refused('409 not_claimable_kind');
-  const isServing = servesTo(state, name, task.tool, task.isOfAgent);
-  const isPooled = task.role === 'tool_provider' && kind === 'tool_provider' && isServing;
-  if (task.addressed !== name && task.claim?.by !== name && !isPooled)
-    throw new Refused('409 not_addressed_here');
-  const gone = task.error?.key ?? '';
-  if (task.status === 'failed' && !task.claim && ['executor_revoked', 'tool_not_served'].includes(gone)) {
-    throw new Refused(`409 ${gone}`);
-  }
-  if (task.status !== 'dispatched' || task.clock === 'due') throw new Refused('409 task_not_claimable');
-  if (task.claim) {
-    if (task.claim.by !== name || task.claim.token !== token) throw new Refused('409 already_claimed');
-    if (task.claim.epoch !== epoch) throw new Refused('409 stale_claim');
-    return { task: taskView(task), token };
-  }
-  if (!isEligible(state, name, run.principal)) throw new Refused('409 not_eligible');
-  if (!isServing) {
-    const isForPeople = state.executors[name].tools[task.tool] !== undefined;
-    const detail = isForPeople ? { detail: 'only people call this tool now' } : {};
-    settle(task, 'failed', { key: 'tool_not_served', ...detail });
-    throw new Refused('409 tool_not_served');
-  }
-  task.claim = { by: name, epoch, token };
-  task.clock = task.timeout;
-  if (task.role === 'runner' && task.profile.kind === 'write') {
-    const order = state.tasks.filter(({ run: of, capture }) => of === task.run && capture).length;
-    task.capture ??= { generation: task.generation, runner: name, order };
-  }
-  return { task: taskView(task), token };
-}
-
-function extend(task: Task, command: Of<'extend'>): ClaimView {
-  const { as, token, timeout } = command;
-  if (timeout > task.bound) throw new Refused('409 extension_too_long');
-  const { claim: held } = task;
-  if (task.status !== 'dispatched' || !held || task.clock === 'due') throw new Refused('409 not_extendable');
-  if (held.by !== as.name || held.token !== token) throw new Refused('409 not_claimant');
-  if (held.epoch !== as.epoch) throw new Refused('409 stale_claim');
-  task.clock = timeout;
-  return { task: taskView(task), token };
-}
-
-function commit(task: Task, command: Of<'commit'>): TaskView {
-  const { as, result, checkpoint } = command;
-  const isPooled =
-    task.role === 'tool_provider' && REGISTRATIONS[as.name].kind === 'tool_provider' && !task.claim;
-  if (task.addressed !== as.name && task.claim?.by !== as.name && !isPooled) {
-    throw new Refused('409 not_addressed_here');
-  }
-  if (task.status === 'needs_approval' || !task.claim) throw new Refused('409 task_not_running');
-  if (!holds(task, command)) throw new Refused('409 stale_claim');
-  const isLate = task.clock === 'due';
-  if (task.status !== 'dispatched') {
-    if (['timed_out', 'uncertain', 'canceled'].includes(task.status)) keep();
-    return taskView(task);
-  }
-  if (result === 'bad' && !isLate) throw new Refused('422 invalid_title');
-  keep();
-  if (isLate) {
-    expire(task);
-    return taskView(task);
-  }
-  if (result === 'unstorable') {
-    settle(task, 'failed', { key: 'result_unstorable' });
-    throw new Refused('422 result_unstorable');
-  }
-  settle(
-    task,
-    result === 'failed' ? 'failed' : 'completed',
-    result === 'failed' ? { key: 'tool_failed' } : undefined,
-  );
-  task.content = 'done';
-  task.isError = result === 'failed' ? undefined : result === 'is_error';
-  return taskView(task);
-
-  /** Of the capture's own generation, once. */
-  function keep(): void {
-    if (checkpoint === undefined || task.capture?.generation !== task.generation) return;
-    task.capture.checkpoint ??= checkpoint;
   }
 }
 

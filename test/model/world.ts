@@ -178,6 +178,9 @@ export interface State {
 
 export const isOpen = ({ status }: Task): boolean => status === 'needs_approval' || status === 'dispatched';
 
+export const isNamed = (task: Task, { run, key }: { run: string; key: string }): boolean =>
+  task.run === run && task.key === key;
+
 export function firstState(): State {
   const executor = (): Executor => ({ epoch: 1, isRevoked: false, isShutDown: false, tools: {} });
   const executors = Object.fromEntries(EXECUTORS.map((name) => [name, executor()]));

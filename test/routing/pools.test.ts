@@ -141,6 +141,24 @@ describe('A pool', () => {
     expect(await inboxOf(member, two)).toEqual([nameOf(waiting)]);
   });
 
+  it('is closed to a private provider of somebody else: for an agent’s call, and for a person’s', async () => {
+    const name = freshName();
+    const mine = await provider(account, { manager_public_id: steward.id, assignment_scope: 'user_private' });
+    const shared = await provider();
+    for (const member of [mine, shared]) await announce(one, member, [tool(name)]);
+    const stranger = await newHuman(one, account);
+    const foreign = await newAgent(one, account, { approval_floor: 'bypass' });
+    for (const caller of [stranger, foreign]) {
+      const task = taskOf(await accept(one, caller, await newRun(one, caller, null), [toolStep(name)]));
+      expect(await inboxOf(mine)).toEqual([]);
+      const answer = await restDoor(one, mine).ask('claim', nameOf(task));
+      expect(outcome({ ...answer, headers: {} })).toBe('409 not_eligible');
+      await claimed(restDoor(one, shared), task);
+    }
+    const task = taskOf(await accept(one, steward, await newRun(one, steward, null), [toolStep(name)]));
+    await claimed(restDoor(one, mine), task);
+  });
+
   it('tells every member that there is work', async () => {
     const name = freshName();
     const members = [await provider(), await provider()];

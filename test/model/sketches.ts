@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Actor, Command, Result } from './reference-model.js';
+import type { Actor, Command, Result } from './command.js';
 import { personOf, type Step } from './reference-routing.js';
 import {
   CLOCKS,
