@@ -8,7 +8,7 @@ const LAYERS = [
   ['kernel', 'errors', 'config'],
   ['db'],
   ['doors', 'bus'],
-  ['health', 'identity'],
+  ['console-page', 'health', 'identity'],
   ['announcement'],
   ['discovery'],
   ['assembly'],
@@ -18,8 +18,8 @@ const LAYERS = [
   ['retention', 'mesh'],
 ];
 
-/** What both ends of the wire speak: imported by the server's bus and by the runner, it imports neither. */
-const SHARED = ['services-protocol'];
+/** What both ends of the wire need: imported by the server's bus and by the runner, it imports neither. */
+const SHARED = ['nkeys', 'services-protocol'];
 
 /** What a layer must not import: everything behind it, the runner, the command, the wiring. */
 function layerRules(layer, behind) {
@@ -78,6 +78,11 @@ export default tseslint.config(
     files: ['**/*.{mjs,cjs}'],
     languageOptions: { globals: globals.node },
     rules: { 'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }] },
+  },
+  {
+    files: ['src/console-page/page/**/*.js'],
+    languageOptions: { globals: globals.browser },
+    rules: { 'no-unused-vars': 'error' },
   },
   {
     files: ['**/*.ts'],

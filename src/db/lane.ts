@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 
-/** What one kind of write needs to share statements. */
+/** What one kind of statement needs to be shared. */
 export interface LaneOptions<Job, Outcome> {
   /** Names the lane in the log. */
   readonly name: string;

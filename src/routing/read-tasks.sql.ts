@@ -2,10 +2,24 @@ import type { AccountId } from '../db/account-id.js';
 import { statement } from '../db/statement.js';
 import { type TaskRow, taskColumns } from './task-row.js';
 
-/** One task; who may see its run was asked before. */
-export const readTask = statement<[accountId: AccountId, runId: string, key: string], TaskRow>(
-  'task_read',
-  `select ${taskColumns('t')} from tasks t where t.account_id = $1 and t.run_id = $2 and t.task_key = $3`,
+/** Which task is read; who may see its run was asked before. Member names are the columns of the recordset below. */
+export interface TaskRead {
+  readonly account_id: AccountId;
+  readonly run_id: string;
+  readonly task_key: string;
+}
+
+/**
+ * Tasks of any runs, each by its primary key, with its place in the list of the parameter; no row for one that is not
+ * there. Half the statements of a call over REST are this read: 64 that come together cost a tenth of 64 single ones.
+ */
+export const readTasks = statement<[tasks: string], TaskRow & { readonly ordinal: number }>(
+  'tasks_read',
+  `select task.*, asked.ordinal
+   from json_to_recordset($1::json) as asked (ordinal integer, account_id uuid, run_id uuid, task_key text)
+   cross join lateral (
+     select ${taskColumns('t')} from tasks t
+     where t.run_id = asked.run_id and t.task_key = asked.task_key and t.account_id = asked.account_id limit 1) task`,
 );
 
 /** Several tasks of a run, in order of acceptance. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../db/database.js';
 import { KeyedDatabase } from '../db/keyed-database.js';
+import { Lane } from '../db/lane.js';
 import { Answer } from '../doors/answer.js';
 import type { MemberCaller } from '../doors/caller.js';
 import { Idempotency } from '../doors/idempotency.js';
@@ -12,7 +13,7 @@ import { memberTexts } from '../kernel/json/scan.js';
 import { isTaskKey } from '../kernel/names.js';
 import { Acceptance } from './acceptance.service.js';
 import type { FrozenRun } from './frozen-run.js';
-import { readTask, readTaskPage } from './read-tasks.sql.js';
+import { readTaskPage, readTasks, type TaskRead } from './read-tasks.sql.js';
 import { RunDirectory } from './run-directory.js';
 import { readSteps } from './step.js';
 import { taskJson, type TaskRow } from './task-row.js';
@@ -23,6 +24,8 @@ import { waitMsOf } from './wait-request.js';
 /** Accepts tasks on a run and shows them to those who see the run (chapter 5). */
 @Injectable()
 export class Tasks {
+  private readonly reads: Lane<TaskRead, TaskRow | undefined>;
+
   constructor(
     private readonly database: Database,
     private readonly keyed: KeyedDatabase,
@@ -30,7 +33,20 @@ export class Tasks {
     private readonly directory: RunDirectory,
     private readonly acceptance: Acceptance,
     private readonly waits: TaskWaits,
-  ) {}
+  ) {
+    let reads = 0;
+    this.reads = new Lane({
+      name: readTasks.name,
+      // reads of one task may be under way together
+      keyOf: () => String((reads += 1)),
+      flush: async (asked) => {
+        const rows = new Array<TaskRow | undefined>(asked.length).fill(undefined);
+        const list = JSON.stringify(asked.map((read, ordinal) => ({ ...read, ordinal })));
+        for (const row of await keyed.rows(readTasks, list)) rows[row.ordinal] = row;
+        return rows;
+      },
+    });
+  }
 
   /** `{tasks}` in the order of the steps: all of them, or a refusal. */
   async accept(verb: VerbDeclaration, caller: MemberCaller, input: VerbInput): Promise<Answer> {
@@ -69,7 +85,7 @@ export class Tasks {
     known?: TaskRow,
   ): Promise<TaskRow> {
     const read = async (): Promise<TaskRow> => {
-      const row = await this.keyed.row(readTask, run.accountId, run.id, key);
+      const row = await this.reads.run({ account_id: run.accountId, run_id: run.id, task_key: key });
       return row ?? this.directory.refuseMissingTask(run.id);
     };
     return this.waits.untilFinal(run.id, key, waitMs, read, known);

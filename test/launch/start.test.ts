@@ -113,6 +113,7 @@ describe('npm start', () => {
       },
     });
     expect((await fetch(answers.docs_url)).status).toBe(200);
+    expect((await fetch(`${answers.http_url}/console/console.js`)).status).toBe(200);
   }, 90_000);
 
   it.each(['platform.secret', 'agent.secret', 'human.secret', 'runner.registration.json', 'ready.json'])(

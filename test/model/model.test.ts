@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { Sweep } from '../../src/work/sweep.service.js';
 import { TestNode } from '../support/node.js';
 import type { Answer, Command } from './command.js';
-import { anyCommand, type Context, History, opening, type Sent } from './sketches.js';
+import { type Context, History, type Sent } from './sketch.js';
+import { anyCommand, opening } from './sketches.js';
 import { RealWorld, type Way } from './real-world.js';
 import { apply, observation } from './reference-model.js';
 import { shortened } from './shortened.js';
@@ -48,11 +49,21 @@ type Turn = readonly Sent[];
 /** As JSON says it: what is undefined is not there. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
 
+/** How what is seen is compared. */
+type Reading = (value: unknown) => unknown;
+
+/** Without the order of lists: tasks that two requests made at once may stand between each other. */
+const unordered = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value ?? null), (_, part: unknown) =>
+    Array.isArray(part) ? part.toSorted((one, other) => (textOf(one) < textOf(other) ? -1 : 1)) : part,
+  );
+const textOf = (value: unknown): string => JSON.stringify(value);
+
 /**
  * Plays the turns in the real world and in the model. Throws where they part, with all commands so far. What two commands at
  * once came to may not show for a while: until it does, the model is in every state that fits what was seen.
  */
-async function play(turns: readonly Turn[]): Promise<void> {
+async function play(turns: readonly Turn[], reading: Reading): Promise<void> {
   const world = await RealWorld.create(nodes);
   const history = new History();
   const log: string[] = [];
@@ -65,7 +76,7 @@ async function play(turns: readonly Turn[]): Promise<void> {
       log.push(
         sent.map(({ command, way }) => `${wayText(way)} ${JSON.stringify(command)}`).join('\n  beside '),
       );
-      states = await takeTurn(world, states, sent, log);
+      states = await takeTurn(world, states, sent, { log, reading });
       for (const fitting of states) history.remember(fitting);
     }
   } finally {
@@ -96,10 +107,10 @@ async function takeTurn(
   world: RealWorld,
   before: readonly State[],
   sent: readonly Resolved[],
-  log: readonly string[],
+  { log, reading }: { readonly log: readonly string[]; readonly reading: Reading },
 ): Promise<readonly State[]> {
   const did = await Promise.all(sent.map(({ command, way }) => world.execute(command, way)));
-  const seen = plain(await world.observation());
+  const seen = reading(await world.observation());
   const orders =
     sent.length === 1
       ? [[0]]
@@ -107,10 +118,11 @@ async function takeTurn(
           [0, 1],
           [1, 0],
         ];
-  const expected = before.flatMap((state) => orders.map((order) => outcomeOf(state, sent, order)));
+  const expected = before.flatMap((state) => orders.map((order) => outcomeOf(state, sent, order, reading)));
   const fitting = expected.filter(
     ({ answers, seen: shown }) =>
-      answers.every((answer, place) => fits(did[place] as Did, answer)) && isDeepStrictEqual(shown, seen),
+      answers.every((answer, place) => fits(did[place] as Did, answer, reading)) &&
+      isDeepStrictEqual(shown, seen),
   );
   if (fitting.length > 0) return distinct(fitting.map(({ state }) => state));
   const differences = expected.map(({ answers, seen: shown }) =>
@@ -128,12 +140,17 @@ interface Outcome {
   readonly seen: unknown;
 }
 
-function outcomeOf(before: State, sent: readonly Resolved[], order: readonly number[]): Outcome {
+function outcomeOf(
+  before: State,
+  sent: readonly Resolved[],
+  order: readonly number[],
+  reading: Reading,
+): Outcome {
   const state = structuredClone(before);
   const answers: Answer[] = [];
   for (const place of order)
     answers[place] = apply(state, (sent[place] as Resolved).command, sent.length > 1);
-  return { state, answers: plain(answers) as Answer[], seen: plain(observation(state)) };
+  return { state, answers: plain(answers) as Answer[], seen: reading(observation(state)) };
 }
 
 const distinct = (states: readonly State[]): State[] =>
@@ -152,30 +169,33 @@ function difference(received: unknown, wanted: unknown): string {
 
 const wayText = ({ node, door }: Way): string => (door === 'bus' ? 'bus' : `node ${node}`);
 
-const fits = ({ outcome, body }: Did, answer: Answer): boolean =>
-  answer.outcomes.includes(outcome) && isDeepStrictEqual(plain(body), plain(answer.body));
+const fits = ({ outcome, body }: Did, answer: Answer, reading: Reading): boolean =>
+  answer.outcomes.includes(outcome) && isDeepStrictEqual(reading(body), reading(answer.body));
 
 /** The expected answer in the shape of what was done; any of the outcomes that are right is the one. */
 const asExpected = ({ outcome }: Did, { outcomes, body }: Answer): unknown =>
   plain({ outcome: outcomes.includes(outcome) ? outcome : outcomes.join(' or '), body });
 
-async function check(turns: fc.Arbitrary<Turn[]>): Promise<void> {
+async function check(turns: fc.Arbitrary<Turn[]>, reading: Reading): Promise<void> {
   const whole = fc
     .tuple(opening, turns)
     .map(([first, then]): Turn[] => [...first.map((sent) => [sent]), ...then]);
-  const found = await fc.check(fc.asyncProperty(whole, play), {
-    seed: SEED,
-    endOnFailure: true,
-    ...(PATH === undefined ? {} : { path: PATH }),
-    ...(RUNS === undefined
-      ? { numRuns: 10_000, interruptAfterTimeLimit: TIME_MS }
-      : { numRuns: Number(RUNS) }),
-  });
+  const found = await fc.check(
+    fc.asyncProperty(whole, (sequence) => play(sequence, reading)),
+    {
+      seed: SEED,
+      endOnFailure: true,
+      ...(PATH === undefined ? {} : { path: PATH }),
+      ...(RUNS === undefined
+        ? { numRuns: 10_000, interruptAfterTimeLimit: TIME_MS }
+        : { numRuns: Number(RUNS) }),
+    },
+  );
   if (!found.failed) return;
   let { message } = found.errorInstance as Error;
   const [sequence = []] = found.counterexample ?? [];
   const fails = async (shorter: readonly Turn[]): Promise<boolean> => {
-    const failure = await failureOf(shorter);
+    const failure = await failureOf(shorter, reading);
     message = failure ?? message;
     return failure !== undefined;
   };
@@ -184,8 +204,8 @@ async function check(turns: fc.Arbitrary<Turn[]>): Promise<void> {
 }
 
 /** What is wrong with these turns. */
-const failureOf = (turns: readonly Turn[]): Promise<string | undefined> =>
-  play(turns).then(
+const failureOf = (turns: readonly Turn[], reading: Reading): Promise<string | undefined> =>
+  play(turns, reading).then(
     () => undefined,
     (fault: unknown) => (fault as Error).message,
   );
@@ -195,13 +215,13 @@ const LONGEST = RUNS === undefined ? TIME_MS + SHORTEN_MS + 30_000 : 86_400_000;
 describe('Chapters 5 to 7, in any sequence of verbs over two nodes', () => {
   it(
     'answer as the reference model, and leave every task and inbox as it does',
-    () => check(fc.array(fc.tuple(anyCommand), LENGTH)),
+    () => check(fc.array(fc.tuple(anyCommand), LENGTH), plain),
     LONGEST,
   );
 
   it(
     'two at once, one on each node, come to what one of the two orders comes to',
-    () => check(fc.array(fc.oneof(fc.tuple(anyCommand), atOnce()), LENGTH)),
+    () => check(fc.array(fc.oneof(fc.tuple(anyCommand), atOnce()), LENGTH), unordered),
     LONGEST,
   );
 });

@@ -1,7 +1,7 @@
 import { Sweep } from '../../src/work/sweep.service.js';
 import { secondAccount } from '../discovery/second-account.js';
 import { age, prune } from '../retention/stage.js';
-import { BusClient } from '../support/bus-client.js';
+import type { BusClient } from '../support/bus-client.js';
 import {
   executorOf,
   newAgent,
@@ -207,11 +207,8 @@ export class RealWorld {
     if (door === 'REST' || wired.length > 1) {
       return this.asMember(by, node, 'POST', `${this.runPath(run)}/tasks`, { steps: wired });
     }
-    const { token, credentialId } = this.members.get(by) as TestMember;
-    const member = `${this.nodes[node].env.NEXUS_BUS_PREFIX}.member.${credentialId}`;
-    const client = await this.client(credentialId, () =>
-      BusClient.connect({ member, inbox_prefix: `_INBOX.${credentialId}` }, token),
-    );
+    const member = this.members.get(by) as TestMember;
+    const client = await this.client(member.credentialId, () => onBus(member));
     const request = { run_public_id: this.names.idOf(run), step: wired[0], wait_ms: 0 };
     const { status, body } = await client.ask('call', request);
     return status < 300 ? { status: 201, body: { tasks: [body.task] } } : { status, body };

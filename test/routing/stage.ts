@@ -1,5 +1,5 @@
 import type { AccountId } from '../../src/db/account-id.js';
-import { readTask } from '../../src/routing/read-tasks.sql.js';
+import { readTasksByKey } from '../../src/routing/read-tasks.sql.js';
 import { TaskEvents } from '../../src/routing/task-events.js';
 import type { TestExecutor, TestMember } from '../support/factories.js';
 import type { HttpAnswer, TestNode } from '../support/node.js';
@@ -91,6 +91,6 @@ async function tellChanged(node: TestNode, run: string, key: string): Promise<vo
     `select account_id from runs where id = $1`,
     [run],
   );
-  const row = rows[0] && (await node.db.row(readTask, rows[0].account_id, run, key));
+  const row = rows[0] && (await node.db.row(readTasksByKey, rows[0].account_id, run, [key]));
   if (row) node.app.get(TaskEvents).changed(row);
 }
