@@ -119,6 +119,46 @@ describe('A pool', () => {
     }
   });
 
+  it('member still lists what it has claimed when it announces the name no more, and may commit it', async () => {
+    const name = freshName();
+    const member = await provider();
+    await announce(one, member, [tool(name)]);
+    const run = await newRun(one, agent, null);
+    const [taken, waiting] = [
+      taskOf(await accept(one, agent, run, [toolStep(name)])),
+      taskOf(await accept(one, agent, run, [toolStep(name)])),
+    ];
+    const claim_token = await claimed(restDoor(one, member), taken);
+    await announce(one, member, []);
+    expect(await inboxOf(member, two)).toEqual([nameOf(taken)]);
+    const commit = await restDoor(two, member).ask('commit', {
+      ...nameOf(taken),
+      claim_token,
+      content: 'done',
+    });
+    expect(commit.status).toBe(200);
+    await announce(one, member, [tool(name)]);
+    expect(await inboxOf(member, two)).toEqual([nameOf(waiting)]);
+  });
+
+  it('is closed to a private provider of somebody else: for an agent’s call, and for a person’s', async () => {
+    const name = freshName();
+    const mine = await provider(account, { manager_public_id: steward.id, assignment_scope: 'user_private' });
+    const shared = await provider();
+    for (const member of [mine, shared]) await announce(one, member, [tool(name)]);
+    const stranger = await newHuman(one, account);
+    const foreign = await newAgent(one, account, { approval_floor: 'bypass' });
+    for (const caller of [stranger, foreign]) {
+      const task = taskOf(await accept(one, caller, await newRun(one, caller, null), [toolStep(name)]));
+      expect(await inboxOf(mine)).toEqual([]);
+      const answer = await restDoor(one, mine).ask('claim', nameOf(task));
+      expect(outcome({ ...answer, headers: {} })).toBe('409 not_eligible');
+      await claimed(restDoor(one, shared), task);
+    }
+    const task = taskOf(await accept(one, steward, await newRun(one, steward, null), [toolStep(name)]));
+    await claimed(restDoor(one, mine), task);
+  });
+
   it('tells every member that there is work', async () => {
     const name = freshName();
     const members = [await provider(), await provider()];
@@ -347,6 +387,7 @@ describe('Tool provider overrides', () => {
       credential_id: agent.credentialId,
       caller_id: agent.id,
       author_id: agent.id,
+      of_agent: true,
       ordinal: 0,
       task_key: 'k',
       tool_name: 'memory_read',
