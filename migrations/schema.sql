@@ -25,6 +25,7 @@ create table announcements (
   announced_at timestamp with time zone not null default now(),
   whole_bytes integer not null default ((octet_length((tools)::text) + octet_length((environment)::text)) + octet_length((documents)::text)),
   summary_bytes integer not null default ((octet_length((tools_summary)::text) + octet_length((environment)::text)) + octet_length((documents)::text)),
+  people_only text[] not null,
   constraint announcements_delivery_check CHECK ((delivery = ANY (ARRAY['claim'::text, 'serve'::text]))),
   constraint announcements_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint announcements_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES executors(id),

@@ -38,6 +38,7 @@ export class AnnouncementService {
       announcement.tools_text,
       toolsSummary(announcement.tools),
       announcement.tools.map(({ name }) => name),
+      announcement.tools.flatMap(({ name, model_visible }) => (model_visible ? [] : [name])),
       announcement.environment_text,
       announcement.documents_text,
       announcement.delivery,

@@ -2,7 +2,7 @@ import type { AccountId } from '../db/account-id.js';
 import { statement } from '../db/statement.js';
 import { admits, eligible } from '../identity/eligibility.sql.js';
 import { APPROVAL_HOLD_MS } from '../kernel/expiry.js';
-import { isGivenToPool } from './pool.sql.js';
+import { isGivenToPool, mayTakeFromPool } from './pool.sql.js';
 import { type TaskRow, taskColumns } from './task-row.js';
 
 /** One call, decided and not yet inserted. Member names are the columns of the recordset below. */
@@ -127,7 +127,8 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
          select from announcements a join executors e on e.id = a.executor_id
          where a.account_id = run.account_id and a.tool_names @> array[draft.tool_name]
            and e.kind = 'tool_provider' and ${mayReach('e', 'm', 'c')}
-           and ${isGivenToPool('run.account_id', 'draft.tool_name')})
+           and ${isGivenToPool('run.account_id', 'draft.tool_name')}
+           and ${mayTakeFromPool('a', 'm', 'draft.tool_name', 'draft.approval_origin')})
        else exists (
          select from executors e join announcements a on a.executor_id = e.id
          where e.account_id = run.account_id and e.id = draft.addressed_id and e.kind = draft.addressed_role

@@ -1,4 +1,5 @@
 import { eligible } from '../identity/eligibility.sql.js';
+import { mayTakeFromPool } from '../routing/pool.sql.js';
 
 /** Why a claim does not act; `claimed` is no refusal: this token holds the task already. */
 export type ClaimRefusal =
@@ -16,9 +17,10 @@ export type ClaimRefusal =
 /** SQL: the executor `e` announces the task's name. */
 const serves = `coalesce(t.tool_name = any (a.tool_names), false)`;
 
-/** SQL: addressed to this executor, or a pool row whose name it announces. Its own claim stays its own. */
+/** SQL: addressed to this executor, or a pool row that it may take, whose name it announces. Its own claim stays its own. */
 const isAddressed = `coalesce(t.addressed_id = e.id or t.claimed_by = e.id, false)
-  or (t.addressed_role = 'tool_provider' and e.kind = 'tool_provider' and ${serves})`;
+  or (t.addressed_role = 'tool_provider' and e.kind = 'tool_provider' and ${serves}
+    and ${mayTakeFromPool('a', 'm', 't.tool_name', "t.approval ->> 'origin'")})`;
 
 /**
  * SQL: the first rule of chapter 6, Claim, that forbids it, in the order of the chapter; null where none does. Over a job,
