@@ -37,13 +37,12 @@ export class Call {
 
   /**
    * Resolves when the call is committed, or its commit was refused for good; `worked` is told how long the handler took,
-   * and how it failed. Never throws.
+   * and how it failed if it did. Never throws.
    */
   async run(worked: (nanoseconds: number, error?: string) => void): Promise<void> {
-    const startedAt = performance.now();
+    const startedAt = process.hrtime.bigint();
     const body = await this.carryOut();
-    const error = body.outcome === 'failed' ? 'failed' : body.is_error ? 'is_error' : undefined;
-    worked((performance.now() - startedAt) * 1_000_000, error);
+    worked(Number(process.hrtime.bigint() - startedAt), faultOf(body));
     await this.commit(this.kept ? { ...body, metadata: { ...this.kept, ...body.metadata } } : body);
   }
 
@@ -172,6 +171,12 @@ export class Call {
     const { run_public_id, task_key, tool_name } = this.claimed.task;
     return { run_public_id, task_key, tool_name };
   }
+}
+
+/** How a result is a fault, in words that everybody may read: never its content. Undefined for one that is fine. */
+function faultOf({ outcome, is_error }: CommitBody): string | undefined {
+  if (outcome === 'failed') return 'the call could not be run';
+  return is_error === true ? 'the tool reported an error' : undefined;
 }
 
 /** The park stands, or the result is not even JSON: something else can be committed in its place. */
