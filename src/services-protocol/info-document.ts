@@ -16,9 +16,9 @@ type Lighter = (endpoint: EndpointDescription) => EndpointDescription;
 export function writeInfo(service: ServiceDescription, maxPayload: number): Buffer {
   const { endpoints, ...identity } = service;
   const entries = endpoints.map((endpoint) => new Entry(endpoint));
-  // as long as the number of endpoints left out can become
-  const frame = Buffer.byteLength(documentText(identity, [], endpoints.length));
-  let bytes = frame + entries.reduce((sum, entry) => sum + entry.bytes + 1, 0);
+  const frame = (leftOut: number): number => Buffer.byteLength(documentText(identity, [], leftOut));
+  const commas = Math.max(0, entries.length - 1);
+  let bytes = frame(0) + commas + entries.reduce((sum, entry) => sum + entry.bytes, 0);
   const lighten = (lighter: Lighter, budget: number): void => {
     if (bytes <= budget) return;
     const gains = entries.map((entry) => ({ entry, to: entry.lightened(lighter) }));
@@ -33,6 +33,8 @@ export function writeInfo(service: ServiceDescription, maxPayload: number): Buff
   lighten(withCutDescription, maxPayload);
   lighten(withoutMetadata, maxPayload);
   let leftOut = 0;
+  // as long as the number can become
+  if (bytes > maxPayload) bytes += frame(entries.length) - frame(0);
   while (bytes > maxPayload && entries.length > 0) {
     bytes -= (entries.pop() as Entry).bytes + 1;
     leftOut += 1;

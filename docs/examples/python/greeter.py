@@ -45,7 +45,6 @@ async def main(registration: dict) -> None:
             "description": "Greets somebody by name",
             "input_schema": json.dumps(SCHEMA),
             "effect_profile": json.dumps(PURE),
-            "timeout_ms": "10000",
         },
     )
     info = json.dumps(service.info().to_dict()).encode()

@@ -42,7 +42,6 @@ service.addEndpoint('greet', {
       idempotency: 'intrinsic',
       reconciliation: 'none',
     }),
-    timeout_ms: '10000',
   },
   handler: (_, request) => greet(request),
 });
