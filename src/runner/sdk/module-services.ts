@@ -23,8 +23,8 @@ export class ModuleServices {
     this.responders = new Map(registration.executor.modules.map((module) => [module, responderOf(module)]));
   }
 
-  /** Says from now on that `tools` are served, as far as they are: their endpoints. */
-  say(tools: ReadonlyMap<string, ServedTool>, endpoints: readonly ServedEndpoint[]): void {
+  /** Says from now on that `tools` are served, as far as `endpoints` are. Resolves when whoever asks is answered. */
+  async say(tools: ReadonlyMap<string, ServedTool>, endpoints: readonly ServedEndpoint[]): Promise<void> {
     const { modules, assignment_scope: scope } = this.registration.executor;
     const stats = new Map(endpoints.map((endpoint) => [endpoint.tool, endpoint.stats]));
     for (const [module, responder] of this.responders) {
@@ -37,6 +37,7 @@ export class ModuleServices {
       if (!this.answering) this.link.answer(responder);
     }
     this.answering = true;
+    await this.link.flush();
   }
 
   /** Is silent from now on. */

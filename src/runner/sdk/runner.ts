@@ -197,9 +197,9 @@ export class Runner {
     this.announced = { announcement, onInvalid };
     this.log('info', 'announced', { tools: [...this.tools.keys()] });
     if (!this.mayServe) return leftOut;
-    this.services.say(this.tools, this.subscriptions.endpoints);
     this.loop.open();
     this.read();
+    await this.services.say(this.tools, this.subscriptions.endpoints);
     return leftOut;
   }
 
