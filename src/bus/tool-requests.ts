@@ -3,6 +3,7 @@ import { ErrorCode, headers, type Msg, type NatsError } from 'nats';
 import { ENV, type Env } from '../config/env.js';
 import type { AccountId } from '../db/account-id.js';
 import { newId } from '../db/ids.js';
+import type { BusConnection } from './bus-connection.js';
 import { BusConnections } from './bus-connections.js';
 import { NODE_INBOX } from './grants/permissions.js';
 import { Subjects } from './subjects.js';
@@ -34,19 +35,30 @@ interface Waiting {
   isUnsettled: boolean;
 }
 
+interface Batch {
+  readonly accountId: AccountId;
+  readonly requests: readonly Waiting[];
+}
+
+/** What the name of a mark begins with, and that of a request does not. */
+const MARK = '-';
+
 /**
  * Requests to executors' tool subjects, and their replies: one inbox for the node, whoever is asked, and no timers.
  *
- * Invariant: only the server says that nobody listens. It says so before it answers the PING behind a request; the same
- * status later is a reply like any other, or an executor could make a call it has seen look undelivered.
+ * Invariant: only the server says that nobody listens. It says so before it brings back the mark that this node sends itself
+ * behind a request; the same status later is a reply like any other, or an executor could make a call it has seen look
+ * undelivered. A mark, not a PING: messages are heard in the order in which they come, a PONG's promise is not.
  */
 @Injectable()
 export class ToolRequests {
   private readonly subjects: Subjects;
   private readonly inbox = `${NODE_INBOX}.${newId()}.`;
   private readonly waiting = new Map<string, Waiting>();
-  /** Requests of the current turn, which one PING goes behind. */
-  private readonly unsettled = new Map<AccountId, Waiting[]>();
+  /** Requests that the server may still say it of, by the mark that goes behind them: one for all of a turn. */
+  private readonly unsettled = new Map<string, Batch>();
+  private readonly gathering = new Map<AccountId, Waiting[]>();
+  private readonly watching = new Set<AccountId>();
   private sent = 0;
 
   constructor(
@@ -92,7 +104,7 @@ export class ToolRequests {
     }
     const waiting = { hear, isUnsettled: true };
     this.waiting.set(name, waiting);
-    this.settleBehind(accountId, waiting);
+    this.markBehind(accountId, waiting);
     return name;
   }
 
@@ -106,27 +118,49 @@ export class ToolRequests {
     return this.connections.of(accountId).flush(ROUND_TRIP_MS);
   }
 
-  private settleBehind(accountId: AccountId, waiting: Waiting): void {
-    const others = this.unsettled.get(accountId);
+  private markBehind(accountId: AccountId, waiting: Waiting): void {
+    const others = this.gathering.get(accountId);
     if (others) return void others.push(waiting);
     const batch = [waiting];
-    this.unsettled.set(accountId, batch);
+    this.gathering.set(accountId, batch);
     queueMicrotask(() => {
-      this.unsettled.delete(accountId);
-      const settle = (): void => {
-        for (const request of batch) request.isUnsettled = false;
-      };
-      void this.connections.of(accountId).current?.flush().then(settle, settle);
+      this.gathering.delete(accountId);
+      const mark = MARK + (this.sent += 1).toString(36);
+      const connection = this.watched(accountId);
+      if (connection.publish(this.inbox + mark, '')) this.unsettled.set(mark, { accountId, requests: batch });
+      else settle(batch);
     });
+  }
+
+  /** The connection; once it goes down, what the server had still to say is lost. */
+  private watched(accountId: AccountId): BusConnection {
+    const connection = this.connections.of(accountId);
+    if (this.watching.has(accountId)) return connection;
+    this.watching.add(accountId);
+    connection.onChange((up) => {
+      if (up) return;
+      for (const [mark, batch] of this.unsettled) if (batch.accountId === accountId) this.settleAt(mark);
+    });
+    return connection;
+  }
+
+  private settleAt(mark: string): void {
+    settle(this.unsettled.get(mark)?.requests ?? []);
+    this.unsettled.delete(mark);
   }
 
   private take(reply: Msg): void {
     const name = reply.subject.slice(this.inbox.length);
+    if (name.startsWith(MARK)) return this.settleAt(name);
     const waiting = this.waiting.get(name);
     if (!waiting) return;
     this.waiting.delete(name);
     waiting.hear(waiting.isUnsettled && isUnheard(reply) ? undefined : reply);
   }
+}
+
+function settle(requests: readonly Waiting[]): void {
+  for (const request of requests) request.isUnsettled = false;
 }
 
 const isUnheard = ({ data, headers: head }: Msg): boolean => data.length === 0 && head?.code === 503;
