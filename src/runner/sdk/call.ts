@@ -35,10 +35,14 @@ export class Call {
     this.abandoned = new Promise((resolve) => (this.abandonWith = resolve));
   }
 
-  /** Resolves when the call is committed, or its commit was refused for good. Never throws. */
-  async run(): Promise<void> {
+  /**
+   * Resolves when the call is committed, or its commit was refused for good: with what it reported or failed with, if it did.
+   * Never throws.
+   */
+  async run(): Promise<string | undefined> {
     const body = await this.carryOut();
     await this.commit(this.kept ? { ...body, metadata: { ...this.kept, ...body.metadata } } : body);
+    return faultOf(body);
   }
 
   /** Tells the handler to stop; the first reason holds. */
@@ -166,6 +170,12 @@ export class Call {
     const { run_public_id, task_key, tool_name } = this.claimed.task;
     return { run_public_id, task_key, tool_name };
   }
+}
+
+/** What a result reports or failed with, as far as it says it in words; undefined for one that is fine. */
+function faultOf({ outcome, is_error, content }: CommitBody): string | undefined {
+  if (outcome !== 'failed' && is_error !== true) return undefined;
+  return typeof content === 'string' ? content : 'the call ended in an error';
 }
 
 /** The park stands, or the result is not even JSON: something else can be committed in its place. */

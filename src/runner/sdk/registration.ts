@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 export interface Registration {
   readonly executor: {
     readonly public_id: string;
+    readonly kind?: string;
     readonly display_name?: string;
     readonly credential_epoch: number;
   };
