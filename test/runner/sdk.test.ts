@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { connect, headers } from 'nats';
 import { RefusedError } from '../../src/runner/sdk/refused-error.js';
 import { connectRunner, type Runner, type RunnerOptions } from '../../src/runner/sdk/runner.js';
 import {
@@ -168,6 +169,31 @@ describe('A runner', () => {
     await hold.whenStarted(1);
     nexus.cancel(task);
     expect(await task.committed).toMatchObject({ outcome: 'failed', metadata: { checkpoint } });
+  });
+
+  it('on a bus that Nexus does not manage carries out nothing that is sent to it, whoever sends it', async () => {
+    await serving([echo]);
+    const stranger = await connect({ servers: server.url });
+    const { tool: prefix } = nexus.registration.bus.subjects;
+    const head = headers();
+    for (const name of ['Nexus-Run', 'Nexus-Task', 'Nexus-Claim-Token']) head.set(name, 'forged');
+    head.set('Nexus-Timeout-Ms', '60000');
+    const answer = await stranger.request(`${prefix}.echo`, '{}', { timeout: 5_000, headers: head });
+    expect(answer.headers?.get('Nats-Service-Error')).toBe('only Nexus sends calls');
+    expect(nexus.count('commit')).toBe(0);
+    const stats = await stranger.request(`$SRV.STATS.tools.${nexus.registration.executor.public_id}`);
+    expect(stats.json()).toMatchObject({
+      endpoints: [
+        {
+          name: 'echo',
+          subject: `${prefix}.echo`,
+          num_requests: 1,
+          num_errors: 1,
+          last_error: 'only Nexus sends calls',
+        },
+      ],
+    });
+    await stranger.close();
   });
 
   it('commits a call of a tool it does not serve as failed', async () => {
