@@ -14,7 +14,7 @@ import type { Sql } from '../db/statement.js';
 import { writeCreds } from '../nkeys/creds.js';
 
 /** How to speak on the bus, told beside a secret (chapter 8). */
-export interface BusAnswer<Names> {
+interface BusAnswer<Names> {
   readonly servers: readonly string[];
   /** A `.creds` text where Nexus manages NATS; null where every message carries the token. */
   readonly credentials: string | null;

@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { BusConnections } from '../../src/bus/bus-connections.js';
 import { BusKeys } from '../../src/bus/grants/bus-keys.js';
-import { managedServerConfig } from '../../src/bus/grants/server-config.js';
+import { serverConfig } from '../../src/bus/grants/server-config.js';
+import { createNode } from '../../src/create-node.js';
 import type { Service } from '../../src/launch/child.mjs';
 import { startNats } from '../../src/launch/nats-server.mjs';
 import { connectRunner } from '../../src/runner/sdk/index.js';
@@ -21,6 +23,7 @@ import {
   type TestMember,
 } from '../support/factories.js';
 import { createAccountAt } from '../../src/cli/create-account-at.js';
+import { SERVERS } from '../support/database.js';
 import { TestNode } from '../support/node.js';
 import { isRefused } from './grant-probe.js';
 
@@ -34,7 +37,7 @@ const startServer = (port: number): Promise<Service> =>
   startNats({
     dir: join(folder, 'nats'),
     port,
-    configOf: (place) => managedServerConfig(new BusKeys(secret), place),
+    configOf: (place) => serverConfig(new BusKeys(secret), place),
   });
 const startAgain = async (): Promise<void> => void (server = await startServer(server.port));
 const isUp = (at = node): boolean => at.app.get(BusConnections).isUp;
@@ -105,6 +108,21 @@ describe('The managed server', () => {
     const human = await newHuman(strange, await firstAccount(strange));
     expect(await isRefused({ ...human.bus, servers: [server.url] })).toBe(true);
     await strange.close();
+  });
+});
+
+describe('A node whose NATS lets everybody in', () => {
+  it('does not use it, and says what to do', async () => {
+    const said = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const env = { ...node.env, NATS_URL: SERVERS.openNats };
+    const app = await createNode(env);
+    await app.listen(0, '127.0.0.1');
+    const isSaid = (): boolean =>
+      said.mock.calls.some(([text]) => String(text).includes('lets everybody in'));
+    await until(() => Promise.resolve(isSaid()));
+    expect((await app.inject('/readyz')).statusCode).toBe(503);
+    await app.close();
+    said.mockRestore();
   });
 });
 

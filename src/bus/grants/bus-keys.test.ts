@@ -7,7 +7,7 @@ import type { AccountId } from '../../db/account-id.js';
 import { accountJwt } from './account-jwt.js';
 import { BusKeys } from './bus-keys.js';
 import { loadBusKeys } from './bus-keys-file.js';
-import { managedServerConfig } from './server-config.js';
+import { serverConfig } from './server-config.js';
 
 const secret = BusKeys.newSecret();
 const account = 'a' as AccountId;
@@ -73,8 +73,8 @@ describe('What the server is told', () => {
 
   it('is the same configuration from every node, without a private key', () => {
     const place = { listen: '127.0.0.1:4222', dir: '/var/lib/nats' };
-    const text = managedServerConfig(keys, place);
-    expect(managedServerConfig(new BusKeys(secret), place)).toBe(text);
+    const text = serverConfig(keys, place);
+    expect(serverConfig(new BusKeys(secret), place)).toBe(text);
     for (const key of [keys.operator, keys.system, keys.nodes]) {
       expect(text).toContain(key.publicKey === keys.operator.publicKey ? 'operator: ey' : key.publicKey);
       expect(text).not.toContain(key.seed);
