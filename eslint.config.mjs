@@ -18,8 +18,8 @@ const LAYERS = [
   ['retention', 'mesh'],
 ];
 
-/** What both ends of the wire speak: imported by the server's bus and by the runner, it imports neither. */
-const SHARED = ['services-protocol'];
+/** What both ends of the wire need: imported by the server's bus and by the runner, it imports neither. */
+const SHARED = ['nkeys', 'services-protocol'];
 
 /** What a layer must not import: everything behind it, the runner, the command, the wiring. */
 function layerRules(layer, behind) {

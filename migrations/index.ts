@@ -4,6 +4,7 @@ import { Runs0003 } from './0003-runs.js';
 import { ToolProviderOverrides0004 } from './0004-tool-provider-overrides.js';
 import { Restorations0005 } from './0005-restorations.js';
 import { Retention0006 } from './0006-retention.js';
+import { BusGrants0007 } from './0007-bus-grants.js';
 
 /** Every migration, in order. Read by the node, the command and the tests alike. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   ToolProviderOverrides0004,
   Restorations0005,
   Retention0006,
+  BusGrants0007,
 ];

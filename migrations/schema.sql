@@ -57,6 +57,16 @@ create table audit_entries (
 CREATE INDEX audit_entries_age ON public.audit_entries USING btree (at);
 CREATE INDEX audit_entries_page ON public.audit_entries USING btree (account_id, id);
 
+create table bus_accounts (
+  account_id uuid not null,
+  wanted bigint not null default 1,
+  told bigint not null default 0,
+  issued_at bigint not null default 0,
+  constraint bus_accounts_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint bus_accounts_pkey PRIMARY KEY (account_id)
+);
+CREATE INDEX bus_accounts_untold ON public.bus_accounts USING btree (account_id) WHERE (told < wanted);
+
 create table conversations (
   id uuid not null,
   account_id uuid not null,
@@ -84,6 +94,7 @@ create table credentials (
   revoked_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   last_used_at timestamp with time zone,
+  bus_user_key text,
   constraint credentials_check CHECK (((plane = 'executor_transport'::text) = (executor_id IS NOT NULL))),
   constraint credentials_check1 CHECK (((plane = 'executor_transport'::text) = (credential_epoch IS NOT NULL))),
   constraint credentials_check2 CHECK (((plane = 'executor_transport'::text) = (member_id IS NULL))),
@@ -95,6 +106,7 @@ create table credentials (
 );
 CREATE INDEX credentials_executor ON public.credentials USING btree (executor_id, credential_epoch) WHERE (executor_id IS NOT NULL);
 CREATE INDEX credentials_page ON public.credentials USING btree (account_id, id);
+CREATE INDEX credentials_revoked_users ON public.credentials USING btree (account_id, revoked_at DESC) WHERE ((bus_user_key IS NOT NULL) AND (revoked_at IS NOT NULL));
 
 create table declarations (
   account_id uuid not null,

@@ -3,6 +3,7 @@ import { JsonBody } from '../doors/body.js';
 import type { Caller } from '../doors/caller.js';
 import type { BusInput } from '../doors/input.js';
 import type { Proof } from '../doors/plane.guard.js';
+import type { AccountId } from '../db/account-id.js';
 import { newId } from '../db/ids.js';
 import type { Speaker } from './subjects.js';
 
@@ -15,6 +16,7 @@ export class BusRequest implements BusInput, Proof {
   constructor(
     private readonly message: Msg,
     readonly claimed: Speaker,
+    readonly provenIn: AccountId | undefined,
   ) {}
 
   get authorization(): string | undefined {

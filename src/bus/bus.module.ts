@@ -2,12 +2,25 @@ import { Global, Module } from '@nestjs/common';
 import { BusConnections } from './bus-connections.js';
 import { BusStrategy } from './bus.strategy.js';
 import { ExecutorPush } from './executor-push.js';
+import { AccountClaims } from './grants/account-claims.js';
+import { NodeUsers } from './grants/node-users.js';
+import { ServedAccounts } from './grants/served-accounts.js';
+import { SystemLink } from './grants/system-link.js';
 import { NodeEvents } from './node-events.js';
 
-/** NATS: the connections, the door, what nodes tell each other, what executors are pushed. */
+/** NATS: the connections, the door, who is granted what, what nodes tell each other, what executors are pushed. */
 @Global()
 @Module({
-  providers: [BusConnections, BusStrategy, ExecutorPush, NodeEvents],
-  exports: [BusConnections, BusStrategy, ExecutorPush, NodeEvents],
+  providers: [
+    AccountClaims,
+    BusConnections,
+    BusStrategy,
+    ExecutorPush,
+    NodeEvents,
+    NodeUsers,
+    ServedAccounts,
+    SystemLink,
+  ],
+  exports: [AccountClaims, BusConnections, BusStrategy, ExecutorPush, NodeEvents, NodeUsers],
 })
 export class BusModule {}

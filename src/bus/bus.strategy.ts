@@ -4,6 +4,7 @@ import { headers, type Msg, type NatsConnection, type Subscription } from 'nats'
 import { lastValueFrom } from 'rxjs';
 import { ENV, type Env } from '../config/env.js';
 import { NODE_ID, PRODUCT_VERSION } from '../config/node-identity.js';
+import type { AccountId } from '../db/account-id.js';
 import { writeJson } from '../db/json-text.js';
 import { Answer } from '../doors/answer.js';
 import { BUS_TRANSPORT } from '../doors/verb.decorator.js';
@@ -14,16 +15,15 @@ import { BusConnections } from './bus-connections.js';
 import { BusRequest } from './bus-request.js';
 import { EndpointStats, type EndpointDescription } from '../services-protocol/service-description.js';
 import { ServiceResponder } from '../services-protocol/service-responder.js';
+import { NODE_QUEUE } from './grants/permissions.js';
+import type { NODE_SERVICES } from './node-services.js';
 import { Subjects } from './subjects.js';
-
-/** Nodes share the work of both planes in this queue group (chapter 8). */
-const NODE_QUEUE = 'nexus';
 
 /** The service each bus plane is announced as. */
 const SERVICES = {
   executor: { name: 'nexus-executor', description: 'Executors announce, claim and commit here' },
   member: { name: 'nexus-member', description: 'Members call here' },
-} as const;
+} as const satisfies Record<string, { name: (typeof NODE_SERVICES)[number]; description: string }>;
 
 /**
  * The NATS door: a Nest transport that serves every verb with a bus plane on its own subject, and answers the
@@ -33,7 +33,6 @@ const SERVICES = {
 export class BusStrategy extends Server implements CustomTransportStrategy {
   override readonly transportId = BUS_TRANSPORT;
   private readonly subjects: Subjects;
-  private readonly stats = new Map<string, EndpointStats>();
   private readonly subscriptions: Subscription[] = [];
   private readonly responders: ServiceResponder[] = [];
   private readonly inFlight = new Set<Promise<void>>();
@@ -71,7 +70,7 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
 
   /** Serves as soon as the bus is reached; a node starts without it. */
   listen(started: (fault?: unknown) => void): void {
-    this.connections.onServing((connection) => this.serve(connection));
+    this.connections.onServing((connection, accountId) => this.serve(connection, accountId));
     started();
   }
 
@@ -91,14 +90,16 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
     return this.connections as T;
   }
 
-  private serve(connection: NatsConnection): void {
+  /** What an account asks over its own connection is counted for itself: nothing crosses accounts. */
+  private serve(connection: NatsConnection, accountId: AccountId | undefined): void {
+    const counts = new Map<string, EndpointStats>();
     const endpoints = { executor: [] as EndpointDescription[], member: [] as EndpointDescription[] };
     for (const handler of this.messageHandlers.values()) {
       const { verb } = handler.extras as { verb: VerbDeclaration & { bus: 'executor' | 'member' } };
       const subject =
         verb.bus === 'executor' ? this.subjects.executorVerb(verb.name) : this.subjects.memberVerb(verb.name);
       const stats = new EndpointStats();
-      this.stats.set(verb.name, stats);
+      counts.set(verb.name, stats);
       endpoints[verb.bus].push({
         name: verb.name,
         subject,
@@ -106,7 +107,7 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
         metadata: { description: verb.summary },
       });
       const callback = (fault: Error | null, message: Msg): void => {
-        if (!fault) this.take(handler, message, stats);
+        if (!fault) this.take(handler, message, accountId, stats);
       };
       this.subscriptions.push(connection.subscribe(subject, { queue: NODE_QUEUE, callback }));
     }
@@ -120,21 +121,26 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
           metadata: {},
           endpoints: endpoints[plane],
         },
-        this.stats,
+        counts,
       );
       responder.start(connection);
       this.responders.push(responder);
     }
   }
 
-  private take(handler: MessageHandler, message: Msg, stats: EndpointStats): void {
+  private take(
+    handler: MessageHandler,
+    message: Msg,
+    accountId: AccountId | undefined,
+    stats: EndpointStats,
+  ): void {
     const speaker = this.subjects.speaker(message.subject);
     if (!speaker || !message.reply?.startsWith(`${speaker.inbox}.`)) {
       this.dropped += 1;
       return;
     }
     const started = process.hrtime.bigint();
-    const work = this.answer(handler, new BusRequest(message, speaker), message).then((error) => {
+    const work = this.answer(handler, new BusRequest(message, speaker, accountId), message).then((error) => {
       stats.count(Number(process.hrtime.bigint() - started), error);
       this.inFlight.delete(work);
     });

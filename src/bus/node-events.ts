@@ -2,6 +2,7 @@ import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nes
 import { EventEmitter } from 'node:events';
 import { RequestStrategy } from 'nats';
 import { ENV, type Env } from '../config/env.js';
+import type { AccountId } from '../db/account-id.js';
 import { newId } from '../db/ids.js';
 import { BusConnections } from './bus-connections.js';
 import { Subjects } from './subjects.js';
@@ -20,6 +21,8 @@ export interface NodeTopics {
   run: { id: string };
   /** A progress frame for whoever follows the run; never stored. */
   progress: { run: string; key: string; frame: unknown };
+  /** An account has a bus user: whoever may be its first. */
+  bus_account: { id: AccountId };
   /** Executors that this node heard from in the last seconds. */
   presence: { executors: string[] };
 }
@@ -39,6 +42,7 @@ const TOPICS = [
   'task',
   'run',
   'progress',
+  'bus_account',
   'presence',
 ] as const satisfies Topic[];
 

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { PRODUCT_VERSION } from '../config/node-identity.js';
 import { runnerCommand } from '../runner/main.js';
 import { accountsCommand } from './accounts.command.js';
+import { busConfigCommand } from './bus-config.command.js';
 import { envCommand } from './env.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { openapiCommand } from './openapi.command.js';
@@ -24,6 +25,7 @@ export function nexusCommand(): Command {
     .addCommand(accountsCommand())
     .addCommand(runnerCommand())
     .addCommand(migrateCommand())
+    .addCommand(busConfigCommand())
     .addCommand(envCommand())
     .addCommand(openapiCommand())
     .addCommand(schemaCommand())

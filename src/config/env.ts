@@ -10,9 +10,13 @@ const SETTINGS = {
   LOG_LEVEL: oneOf(['debug', 'info', 'warn', 'error', 'silent'], 'info', 'The least level that is logged.'),
   NATS_URL: text('nats://127.0.0.1:7422', 'NATS server to use; several separated by commas.'),
   NEXUS_BUS_AUTH: oneOf(
-    ['token'],
-    'token',
-    'How the bus proves who speaks: `token` carries a bearer token in every message (chapter 8).',
+    ['managed', 'token'],
+    'managed',
+    'How the bus proves who speaks: by grants that Nexus issues, or by a `token` in every message (chapter 8).',
+  ),
+  NEXUS_BUS_KEYS: text(
+    undefined,
+    'Secret of a managed bus, which all its nodes share: 32 bytes in base64url; default the file bus.keys of NEXUS_HOME.',
   ),
   NEXUS_BUS_PREFIX: text('nexus.v1', 'First tokens of every subject of Nexus.'),
   NEXUS_HOME: text('.nexus', 'Folder of secrets and embedded data.'),

@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { refuse } from '../errors/refusal.js';
-import { Authenticator } from './authenticator.js';
+import type { AccountId } from '../db/account-id.js';
+import { Authenticator, type Claim } from './authenticator.js';
 import { type Caller, calledOf } from './caller.js';
 import { RateLimits } from './rate-limits.js';
 import { verbOf } from './verb.decorator.js';
@@ -13,7 +14,12 @@ export interface Proof {
   /** Whom failures are counted for: the source address, or the bus connection's subject. */
   readonly source: string;
   /** The principal that the subject names, on the bus: it must be the token's. */
-  readonly claimed?: { readonly id: string; readonly epoch?: number };
+  readonly claimed?: Claim;
+  /**
+   * The account over whose own connection a managed bus brought the request: the server lets only that principal publish
+   * on its subject there, so `claimed` is proven, and a token is not asked for.
+   */
+  readonly provenIn?: AccountId | undefined;
 }
 
 /**
@@ -32,14 +38,19 @@ export class PlaneGuard implements CanActivate {
     if (verb.plane === 'open') return true;
     const proof = proofOf(context);
     await this.limits.admitSource(proof.source);
-    const token = /^Bearer +(\S+)$/i.exec(proof.authorization ?? '')?.[1];
-    const caller = token === undefined ? undefined : await this.authenticator.authenticate(token);
+    const caller = await this.callerOf(proof);
     if (!caller || caller.plane !== verb.plane || !isClaimed(proof, caller)) {
       await this.limits.countBadToken(proof.source);
       throw refuse('unauthorized');
     }
     calledOf(context).caller = caller;
     return true;
+  }
+
+  private async callerOf({ authorization, claimed, provenIn }: Proof): Promise<Caller | undefined> {
+    if (claimed && provenIn !== undefined) return this.authenticator.identify(claimed, provenIn);
+    const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+    return token === undefined ? undefined : this.authenticator.authenticate(token);
   }
 }
 

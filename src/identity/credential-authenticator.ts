@@ -3,9 +3,10 @@ import { NodeEvents } from '../bus/node-events.js';
 import type { AccountId } from '../db/account-id.js';
 import { Database } from '../db/database.js';
 import { statement } from '../db/statement.js';
-import { Authenticator } from '../doors/authenticator.js';
+import { Authenticator, type Claim } from '../doors/authenticator.js';
 import type { Caller, ExecutorCaller, MemberCaller } from '../doors/caller.js';
 import type { Plane } from '../doors/verb.js';
+import { isUuid } from '../kernel/names.js';
 import { ContactLog } from './contact-log.js';
 import { eligible } from './eligibility.sql.js';
 import { ExecutorDirectory } from './executor-directory.js';
@@ -44,6 +45,13 @@ const readEligible = statement<
    where e.id = $1 and m.id = $2 and m.account_id = $3`,
 );
 
+const readLiveEpoch = statement<[executorId: string], { credentialId: string; epoch: number }>(
+  'credential_of_live_epoch',
+  `select c.id as "credentialId", c.credential_epoch as epoch
+   from executors e join credentials c on c.executor_id = e.id and c.credential_epoch = e.credential_epoch
+   where e.id = $1 and c.revoked_at is null order by c.id limit 1`,
+);
+
 /**
  * Proves tokens: one cached row for each credential, dropped by the event that revokes it. Whatever a caller then writes
  * checks epoch and credential again inside its statement.
@@ -51,6 +59,7 @@ const readEligible = statement<
 @Injectable()
 export class CredentialAuthenticator extends Authenticator {
   private readonly cache: VersionedCache<CredentialRow>;
+  private readonly epochs: VersionedCache<{ credentialId: string; epoch: number }>;
 
   constructor(
     private readonly database: Database,
@@ -61,6 +70,7 @@ export class CredentialAuthenticator extends Authenticator {
   ) {
     super();
     this.cache = new VersionedCache(events, 50_000, ['credential']);
+    this.epochs = new VersionedCache(events, 20_000, ['executor']);
   }
 
   async authenticate(token: string): Promise<Caller | undefined> {
@@ -71,6 +81,15 @@ export class CredentialAuthenticator extends Authenticator {
       return undefined;
     this.contacts.used(presented.id);
     return this.callerOf(presented.id, row);
+  }
+
+  async identify({ id, epoch }: Claim, accountId: AccountId): Promise<Caller | undefined> {
+    if (!isUuid(id)) return undefined;
+    const credentialId = epoch === undefined ? id : await this.credentialOf(id, epoch);
+    const row = credentialId === undefined ? undefined : await this.liveRow(credentialId);
+    if (credentialId === undefined || row?.accountId !== accountId) return undefined;
+    this.contacts.used(credentialId);
+    return this.callerOf(credentialId, row);
   }
 
   async isLive({ credentialId }: Caller): Promise<boolean> {
@@ -87,6 +106,11 @@ export class CredentialAuthenticator extends Authenticator {
   async isEligible(executorId: string, caller: MemberCaller): Promise<boolean> {
     const row = await this.database.row(readEligible, executorId, caller.memberId, caller.accountId);
     return row?.eligible ?? false;
+  }
+
+  private async credentialOf(executorId: string, epoch: number): Promise<string | undefined> {
+    const live = await this.epochs.get(executorId, () => this.database.row(readLiveEpoch, executorId));
+    return live?.epoch === epoch ? live.credentialId : undefined;
   }
 
   private async liveRow(credentialId: string): Promise<CredentialRow | undefined> {

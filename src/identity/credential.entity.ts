@@ -30,6 +30,10 @@ export class Credential {
   @Column({ type: 'bytea', name: 'secret_sha256', select: false })
   secretSha256: Buffer;
 
+  /** The public key of the bus user that was issued beside the secret. */
+  @Column({ type: 'text', name: 'bus_user_key', nullable: true, select: false })
+  busUserKey: string | null;
+
   @Column({ type: 'timestamptz', name: 'expires_at', nullable: true })
   expiresAt: Date | null;
 

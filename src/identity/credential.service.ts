@@ -34,12 +34,12 @@ export class CredentialService {
   ) {}
 
   /** Throws `not_found` for a member of no such id, `admin_required` for a platform credential of a non-administrator. */
-  create(caller: PlatformCaller, input: VerbInput, fields: CredentialFields): Promise<Answer> {
+  async create(caller: PlatformCaller, input: VerbInput, fields: CredentialFields): Promise<Answer> {
     const { accountId, memberId: actorId } = caller;
     const memberId = requiredText(input, 'public_id');
     if (!isUuid(memberId)) throw refuse('not_found');
     const plane = fields.plane ?? 'member';
-    return this.idempotency.once(createCredentialVerb, caller, input, async (sql) => {
+    const answer = await this.idempotency.once(createCredentialVerb, caller, input, async (sql) => {
       const member = await sql.row(readMember, accountId, memberId);
       if (!member) throw refuse('not_found');
       if (plane === 'platform' && member.role !== 'admin') {
@@ -48,6 +48,7 @@ export class CredentialService {
       const expiresAt = futureInstant(fields.expires_at);
       const { id, token: secret, secretSha256 } = mintToken(plane);
       const { name } = fields;
+      const { bus, userKey } = await this.bus.issueToMember(sql, accountId, id, expiresAt);
       const row = await sql.row(
         insertMemberCredential,
         id,
@@ -57,11 +58,14 @@ export class CredentialService {
         memberId,
         secretSha256,
         expiresAt,
+        userKey,
       );
       const detail = { plane, member_public_id: memberId };
       await recordAudit(sql, { accountId, actorId, action: 'credential.minted', subjectId: id, detail });
-      return new Answer({ credential: row && credentialJson(row), secret, bus: this.bus.ofMember(id) }, 201);
+      return new Answer({ credential: row && credentialJson(row), secret, bus }, 201);
     });
+    await this.bus.afterIssue(accountId);
+    return answer;
   }
 
   /** Revokes at once, on REST and on the bus. Revoking again only tells every node again. */
@@ -73,11 +77,15 @@ export class CredentialService {
       const found = await sql.row(revokeCredential, accountId, credentialId);
       if (!found) throw refuse('not_found');
       const action = 'credential.revoked';
-      if (found.revoked) await recordAudit(sql, { accountId, actorId, action, subjectId: credentialId });
+      if (found.revoked) {
+        await this.bus.revokeWith(sql, accountId);
+        await recordAudit(sql, { accountId, actorId, action, subjectId: credentialId });
+      }
       return found;
     });
     if (executorId !== null) this.events.publish('executor', { id: executorId });
     await this.events.announce('credential', { id: credentialId });
+    await this.bus.afterRevocation(accountId);
   }
 
   /** Those that were not revoked, of every plane. */

@@ -16,22 +16,31 @@ export const insertMemberCredential = statement<
     memberId: string,
     secretSha256: Buffer,
     expiresAt: Date | null,
+    busUserKey: string | null,
   ],
   CredentialRow
 >(
   'credential_insert_member',
-  `insert into credentials (id, account_id, plane, name, member_id, secret_sha256, expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7)
+  `insert into credentials (id, account_id, plane, name, member_id, secret_sha256, expires_at, bus_user_key)
+   values ($1, $2, $3, $4, $5, $6, $7, $8)
    returning id, plane, name, expires_at as "expiresAt", created_at as "createdAt", last_used_at as "lastUsedAt"`,
 );
 
 export const insertExecutorCredential = statement<
-  [id: string, AccountId, name: string, executorId: string, epoch: number, secretSha256: Buffer],
+  [
+    id: string,
+    AccountId,
+    name: string,
+    executorId: string,
+    epoch: number,
+    secretSha256: Buffer,
+    busUserKey: string | null,
+  ],
   never
 >(
   'credential_insert_executor',
-  `insert into credentials (id, account_id, plane, name, executor_id, credential_epoch, secret_sha256)
-   values ($1, $2, 'executor_transport', $3, $4, $5, $6)`,
+  `insert into credentials (id, account_id, plane, name, executor_id, credential_epoch, secret_sha256, bus_user_key)
+   values ($1, $2, 'executor_transport', $3, $4, $5, $6, $7)`,
 );
 
 /** `revoked` is whether this very statement revoked it; no row when the account has no such credential. */

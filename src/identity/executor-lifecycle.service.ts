@@ -9,6 +9,7 @@ import { refuse } from '../errors/refusal.js';
 import { isUuid } from '../kernel/names.js';
 import { accountPage } from './account-page.js';
 import { recordAudit } from './audit.js';
+import { BusAccess } from './bus-access.js';
 import { fenceCredentials } from './credential.sql.js';
 import { executorJson } from './executor-json.js';
 import {
@@ -39,6 +40,7 @@ export class ExecutorLifecycleService {
     @InjectRepository(Executor) private readonly executors: Repository<Executor>,
     private readonly database: Database,
     private readonly hooks: RevocationHooks,
+    private readonly bus: BusAccess,
     private readonly presence: Presence,
     private readonly events: NodeEvents,
   ) {}
@@ -62,6 +64,7 @@ export class ExecutorLifecycleService {
       const revoked = await sql.row(revokeExecutor, accountId, executorId);
       if (!revoked) return { executor: known, fenced: [], after: undefined };
       const credentials = await sql.rows(fenceCredentials, executorId, ALL_EPOCHS);
+      if (credentials.length > 0) await this.bus.revokeWith(sql, accountId);
       await sql.rows(freeAssignments, executorId);
       const tell = await this.hooks.run(sql, executorId);
       await recordAudit(sql, { accountId, actorId, action: 'executor.revoked', subjectId: executorId });
@@ -69,7 +72,7 @@ export class ExecutorLifecycleService {
     });
     for (const { id } of fenced) this.events.publish('credential', { id });
     await this.events.announce('executor', { id: executorId });
-    await after?.();
+    await Promise.all([after?.(), this.bus.afterRevocation(accountId)]);
     return { executor: executorJson(executor, this.presence) };
   }
 

@@ -34,6 +34,7 @@ export async function createAccount(sql: Sql, displayName: string): Promise<NewA
     administratorId,
     secretSha256,
     null,
+    null,
   );
   await recordAudit(sql, { accountId, actorId: null, action: 'account.created', subjectId: accountId });
   return { accountId, administratorId, platformToken: token };

@@ -70,21 +70,18 @@ export class RegistrationService {
         ? await this.rePair(sql, caller, request, known)
         : await this.registerAnew(sql, caller, request);
       const fenced = await sql.rows(fenceCredentials, executor.id, executor.credentialEpoch);
-      const secret = await this.mint(sql, caller, executor);
+      if (fenced.length > 0) await this.bus.revokeWith(sql, caller.accountId);
+      const { secret, bus } = await this.mint(sql, caller, executor);
       await this.audit(sql, caller, executor, known !== undefined);
       changed.executorId = executor.id;
       changed.fenced = fenced.map(({ id }) => id);
-      return new Answer(
-        {
-          executor: executorJson(executor, this.presence),
-          secret,
-          bus: this.bus.ofExecutor(executor.id, executor.credentialEpoch),
-        },
-        known ? 200 : 201,
-      );
+      const body = { executor: executorJson(executor, this.presence), secret, bus };
+      return new Answer(body, known ? 200 : 201);
     });
     for (const id of changed.fenced) this.events.publish('credential', { id });
     if (changed.executorId !== undefined) await this.events.announce('executor', { id: changed.executorId });
+    if (changed.fenced.length > 0) await this.bus.afterRevocation(caller.accountId);
+    await this.bus.afterIssue(caller.accountId);
     return answer;
   }
 
@@ -176,9 +173,15 @@ export class RegistrationService {
     }
   }
 
-  private async mint(sql: Sql, { accountId }: Registrar, executor: ExecutorFacts): Promise<string> {
-    const { id, token, secretSha256 } = mintToken('executor_transport');
-    const { displayName, credentialEpoch } = executor;
+  private async mint(
+    sql: Sql,
+    { accountId }: Registrar,
+    executor: ExecutorFacts,
+  ): Promise<{ secret: string; bus: object }> {
+    const { id, token: secret, secretSha256 } = mintToken('executor_transport');
+    const { displayName, credentialEpoch, modules, serviceIds } = executor;
+    const principal = { id: executor.id, epoch: credentialEpoch, modules, serviceIds };
+    const { bus, userKey } = await this.bus.issueToExecutor(sql, accountId, principal);
     await sql.rows(
       insertExecutorCredential,
       id,
@@ -187,8 +190,9 @@ export class RegistrationService {
       executor.id,
       credentialEpoch,
       secretSha256,
+      userKey,
     );
-    return token;
+    return { secret, bus };
   }
 
   private async audit(sql: Sql, caller: Registrar, executor: ExecutorFacts, again: boolean): Promise<void> {

@@ -1,3 +1,7 @@
 import type { Service } from './child.mjs';
 
-export function startNats(options: { dir: string; port: number }): Promise<Service>;
+export function startNats(options: {
+  dir: string;
+  port: number;
+  configOf: (place: { listen: string; dir: string }) => string;
+}): Promise<Service>;

@@ -5,9 +5,6 @@ import { delimiter, join } from 'node:path';
 import { startChild, whenReady } from './child.mjs';
 import { freePort } from './port.mjs';
 
-/** Bodies on the bus are at most 1 MiB (chapter 9): the server lets a little more pass, so that Nexus itself refuses. */
-const MAX_PAYLOAD = 1_500_000;
-
 /** The nats-server binary: `NATS_SERVER_BIN`, the PATH, or where Debian puts it. Undefined when there is none. */
 export function findNatsServer() {
   const { NATS_SERVER_BIN, PATH = '' } = process.env;
@@ -40,21 +37,18 @@ export function installNatsServer() {
 
 /**
  * Starts a nats-server on the loopback address; port 0 takes a free one. It ends with this process, unless it `outlives` it.
- * @param {{dir: string, port: number, log?: string, outlives?: boolean, onStarted?: (service: object) => void}} options
+ * `configOf` answers its configuration for an address and a folder of its own.
+ * @param {{dir: string, port: number, configOf: (place: {listen: string, dir: string}) => string, log?: string,
+ *   outlives?: boolean, onStarted?: (service: object) => void}} options
  */
-export async function startNats({ dir, port: wanted, ...childOptions }) {
+export async function startNats({ dir, port: wanted, configOf, ...childOptions }) {
   const binary = findNatsServer();
   if (!binary) throw new Error('nats-server was not found');
   const port = wanted === 0 ? await freePort() : wanted;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const config = join(dir, 'nats.conf');
-  const lines = [
-    `listen: "127.0.0.1:${port}"`,
-    `max_payload: ${MAX_PAYLOAD}`,
-    'max_control_line: 65536',
-    'write_deadline: "10s"',
-  ];
-  writeFileSync(config, `${lines.join('\n')}\n`, { mode: 0o600 });
+  const text = configOf({ listen: `127.0.0.1:${port}`, dir: join(dir, 'jwt') });
+  writeFileSync(config, text, { mode: 0o600 });
   const service = startChild(binary, ['-c', config], childOptions);
   await whenReady(service, 'nats-server', () => greets(port));
   return { ...service, port, url: `nats://127.0.0.1:${port}` };

@@ -12,10 +12,16 @@ import { isFree } from './port.mjs';
 import { startPostgres } from './postgres.mjs';
 import { announcedAt, provision } from './provision.mjs';
 
+// compiled before we are started
+const { loadBusKeys } = await import('../../dist/src/bus/grants/bus-keys-file.js');
+const { managedServerConfig, tokenServerConfig } = await import('../../dist/src/bus/grants/server-config.js');
+
+const TOKEN_MODE = 'token mode: whoever may listen there reads secrets and results; keep it private';
 const RUNNER_PAUSE_MS = { first: 500, most: 30_000 };
 const env = process.env;
 const program = (path) => fileURLToPath(new URL(`../../dist/src/${path}`, import.meta.url));
 const home = new Home(env.NEXUS_HOME);
+const isManaged = env.NEXUS_BUS_AUTH !== 'token';
 const services = [];
 let stopping = false;
 
@@ -86,6 +92,9 @@ async function startEmbeddedNats() {
   const nats = await startNats({
     dir: home.path('nats'),
     port,
+    configOf: isManaged
+      ? (place) => managedServerConfig(loadBusKeys(env.NEXUS_BUS_KEYS || undefined, home.folder), place)
+      : tokenServerConfig,
     log: logOf('nats'),
     outlives: true,
     onStarted: (service) => mustRun('NATS', service, { mark: home.path('nats'), signal: 'SIGTERM' }),
@@ -225,7 +234,7 @@ function welcome(url, natsUrl, runnerId) {
     'Nexus is ready.',
     `  API      ${url}`,
     `  Swagger  ${url}/docs`,
-    `  NATS     ${natsUrl}   (token mode: whoever may listen there reads secrets and results; keep it private)`,
+    `  NATS     ${natsUrl}   (${isManaged ? 'managed: it lets in whom Nexus has issued credentials' : TOKEN_MODE})`,
     `  Secrets  ${home.path('platform.secret')}  (administrators: paste it into Swagger's "platform")`,
     `           ${home.path('agent.secret')}, ${home.path('human.secret')}`,
     `  Logs     ${home.path('logs')}`,

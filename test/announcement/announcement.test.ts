@@ -109,22 +109,6 @@ describe('an announcement that breaks chapter 2 is refused on both doors, alike'
     expect(body.error.message).toContain(String(JSON.stringify(environment).length));
   });
 
-  it.each(['runner', 'tool_provider'])('delivery serve of a %s is refused in token mode', async (kind) => {
-    const other = await newRunner(node, account, { kind });
-    const client = await onBus(other);
-    const body = { tools: [tool('bash')], delivery: 'serve' };
-    const answers = [await put(other, body), await client.ask('announce', body)];
-    await client.close();
-    for (const answer of answers) {
-      expect(answer.status).toBe(422);
-      expect(answer.body.error).toMatchObject({
-        code: 'invalid_announcement',
-        message: expect.stringMatching(/^delivery must be claim /),
-      });
-    }
-    expect(await stored(other)).toEqual([]);
-  });
-
   it('needs a live transport credential of the current epoch', async () => {
     const member = await newAgent(node, account);
     for (const token of [undefined, 'nonsense', member.token, account.platformToken]) {
@@ -422,8 +406,8 @@ describe('two processes with one identity', () => {
     const newer = await newRunner(node, account, fields);
     const after = await onBus(newer);
     expect((await after.ask('describe', { incarnation_id: 'after' })).status).toBe(200);
-    expect((await before.ask('describe', { incarnation_id: 'before' })).status).toBe(401);
-    await Promise.all([before.close(), after.close()]);
+    await before.isCutOff();
+    await after.close();
   });
 
   it('of many that start at once over two nodes exactly one gets the seat', async () => {

@@ -3,9 +3,10 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type INestApplication, type Type } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
-import { headers, type NatsConnection } from 'nats';
+import type { NatsConnection } from 'nats';
 import { ERROR_TABLE } from '../../src/errors/error-table.js';
 import { BusConnections } from '../../src/bus/bus-connections.js';
+import { BusStrategy } from '../../src/bus/bus.strategy.js';
 import { declaredVerbs, refusalsOf, type VerbDeclaration } from '../../src/doors/verb.js';
 import type { BusClient } from '../support/bus-client.js';
 import {
@@ -71,18 +72,6 @@ describe('The doors', () => {
         });
       },
     );
-
-    it.each(declaredVerbs().filter((verb) => verb.bus === 'executor'))(
-      'without a credential $name is unauthorized on the bus',
-      async ({ name }) => {
-        const answer = await bus.ask(name, {}, { token: 'nxe_none' });
-        expect(answer).toMatchObject({
-          status: 401,
-          code: 'unauthorized',
-          body: { error: { code: 'unauthorized' } },
-        });
-      },
-    );
   });
 
   describe('planes', () => {
@@ -106,14 +95,6 @@ describe('The doors', () => {
           });
         }
       }
-    });
-
-    it('the subject must name the token’s own executor and epoch', async () => {
-      const other = await newRunner(node, account);
-      expect(await bus.ask('describe', {}, { token: other.token })).toMatchObject({
-        status: 401,
-        code: 'unauthorized',
-      });
     });
   });
 
@@ -202,19 +183,19 @@ describe('The doors', () => {
     it('a request whose reply subject is not the speaker’s inbox has no effect', async () => {
       const connection = bus.connection;
       const before = await node.http('GET', '/agent_api/v1/executor', { token: runner.token });
-      const head = headers();
-      head.set('Authorization', `Bearer ${runner.token}`);
-      const heard = connection.subscribe('elsewhere');
+      // a place that it may read too, where Nexus pushes to it
+      const heard = connection.subscribe(runner.subjects.work);
       const subject = `${runner.subjects.executor}.announce`;
+      const dropped = node.app.get(BusStrategy).droppedRequests;
       connection.publish(subject, JSON.stringify({ tools: [tool('smuggled')] }), {
-        reply: 'elsewhere',
-        headers: head,
+        reply: runner.subjects.work,
       });
-      connection.publish(subject, JSON.stringify({ tools: [tool('smuggled')] }), { headers: head });
+      connection.publish(subject, JSON.stringify({ tools: [tool('smuggled')] }));
       await connection.flush();
       // the node has worked off what came before this request
       await bus.ask('describe');
       expect(heard.getReceived()).toBe(0);
+      expect(node.app.get(BusStrategy).droppedRequests - dropped).toBe(2);
       expect(before.status).toBe(200);
       const { rows } = await node.db.pool.query(
         `select tools::text from announcements where executor_id = $1`,

@@ -301,7 +301,7 @@ describe('Credentials', () => {
       secret: expect.stringMatching(new RegExp(`^nxm_${id}_[\\w-]{43}$`)),
       bus: {
         servers: [node.env.NATS_URL],
-        credentials: null,
+        credentials: expect.stringContaining('BEGIN NATS USER JWT'),
         subjects: { member: `${prefix}.member.${id}`, inbox_prefix: `_INBOX.${id}` },
       },
     });

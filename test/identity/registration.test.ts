@@ -95,7 +95,7 @@ describe('A registration', () => {
       secret: expect.stringMatching(/^nxe_[0-9a-f-]{36}_[\w-]{43}$/),
       bus: {
         servers: [node.env.NATS_URL],
-        credentials: null,
+        credentials: expect.stringContaining('BEGIN NATS USER JWT'),
         subjects: {
           executor: `${prefix}.executor.${id}.1`,
           work: `${prefix}.work.${id}.1`,
@@ -334,8 +334,7 @@ describe('A re-pair', () => {
       const second = executorOf(await register(body));
       const answers = await Promise.all([node, other].map((at) => describeOf(first.token, at)));
       expect(answers.map(({ status }) => status)).toEqual([401, 401]);
-      expect((await bus.ask('describe')).code).toBe('unauthorized');
-      expect((await bus.ask('describe', {}, { token: second.token })).code).toBe('unauthorized');
+      await bus.isCutOff();
       const successor = await onBus(second);
       expect((await successor.ask('describe')).status).toBe(200);
       await successor.close();
@@ -418,7 +417,7 @@ describe('Revoking an executor', () => {
       expect(revoked.body.executor).toMatchObject({ public_id: runner.id, status: 'revoked' });
       const answers = await Promise.all([node, other].map((at) => describeOf(runner.token, at)));
       expect(answers.map(({ status }) => status)).toEqual([401, 401]);
-      expect((await bus.ask('describe')).code).toBe('unauthorized');
+      await bus.isCutOff();
     } finally {
       await bus.close();
     }
@@ -733,18 +732,14 @@ describe('The audit', () => {
 
 describe('NATS told to runners', () => {
   it('is the public address where one is set, and never holds the node’s own password', async () => {
-    const { BusAccess } = await import('../../src/identity/bus-access.js');
+    const { toldServers } = await import('../../src/identity/bus-access.js');
     const { readEnv } = await import('../../src/config/env.js');
-    const serversOf = (settings: NodeJS.ProcessEnv): readonly string[] =>
-      new BusAccess(readEnv(settings)).ofMember(UNKNOWN).servers;
-    expect(serversOf({ NATS_URL: 'nats://node:secret@a:4222, node:s@b:4222,c:4222' })).toEqual([
+    expect(toldServers(readEnv({ NATS_URL: 'nats://node:secret@a:4222, node:s@b:4222,c:4222' }))).toEqual([
       'nats://a:4222',
       'b:4222',
       'c:4222',
     ]);
-    expect(serversOf({ NATS_URL: 'nats://a', NEXUS_PUBLIC_NATS_URL: 'tls://p:1,tls://q:2' })).toEqual([
-      'tls://p:1',
-      'tls://q:2',
-    ]);
+    const settings = { NATS_URL: 'nats://a', NEXUS_PUBLIC_NATS_URL: 'tls://p:1,tls://q:2' };
+    expect(toldServers(readEnv(settings))).toEqual(['tls://p:1', 'tls://q:2']);
   });
 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { tokenServerConfig } from '../../dist/src/bus/grants/server-config.js';
 import { startNats } from '../../src/launch/nats-server.mjs';
 import { startPostgres } from '../../src/launch/postgres.mjs';
 
@@ -16,7 +17,7 @@ export async function openStage() {
   const folder = mkdtempSync(join(tmpdir(), 'nexus-bench-'));
   const [postgres, nats] = await Promise.all([
     startPostgres({ dataDir: join(folder, 'postgres'), port: 0, mode: 'durable' }),
-    startNats({ dir: join(folder, 'nats'), port: 0 }),
+    startNats({ dir: join(folder, 'nats'), port: 0, configOf: tokenServerConfig }),
   ]);
   const stage = new Stage(folder, postgres, nats);
   await stage.createDatabase('nexus');
@@ -52,6 +53,8 @@ class Stage {
         PATH: process.env.PATH,
         DATABASE_URL: this.databaseUrl('nexus'),
         NATS_URL: this.nats.url,
+        // the bare pipeline beside it shares the server, and has no credentials
+        NEXUS_BUS_AUTH: 'token',
         NEXUS_HOME: join(this.folder, 'home'),
         NEXUS_HTTP_PORT: String(port),
         LOG_LEVEL: 'warn',

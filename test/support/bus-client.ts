@@ -1,5 +1,6 @@
 import { connect, headers, type Msg, type NatsConnection } from 'nats';
-import { SERVERS } from './database.js';
+import { authenticatorOf, readCreds } from '../../src/nkeys/creds.js';
+import type { TestBus } from './factories.js';
 
 export interface BusAnswer {
   /** The status that the bus door names in its headers, 200 for a success. */
@@ -11,7 +12,7 @@ export interface BusAnswer {
   readonly message: Msg;
 }
 
-/** An executor or a member on the bus, by what its registration or credential said (token mode). */
+/** An executor or a member on the bus, by what its registration or credential said. */
 export class BusClient {
   private constructor(
     readonly connection: NatsConnection,
@@ -19,27 +20,30 @@ export class BusClient {
     private readonly token: string | undefined,
   ) {}
 
-  /** `subjects` is `bus.subjects` of the answer: `{executor|member, inbox_prefix, …}`. */
+  /** Connects with the credentials; without any, every message carries `token`. */
   static async connect(
-    subjects: { executor?: string; member?: string; inbox_prefix: string },
+    { servers, credentials, subjects }: TestBus<{ executor?: string; member?: string; inbox_prefix: string }>,
     token?: string,
   ): Promise<BusClient> {
     const connection = await connect({
-      servers: SERVERS.nats,
+      servers,
       inboxPrefix: subjects.inbox_prefix,
+      reconnect: false,
       noAsyncTraces: true,
+      ...(credentials === null ? {} : { authenticator: authenticatorOf(readCreds(credentials)) }),
     });
-    return new BusClient(connection, (subjects.executor ?? subjects.member) as string, token);
+    const prefix = (subjects.executor ?? subjects.member) as string;
+    return new BusClient(connection, prefix, credentials === null ? token : undefined);
   }
 
   /** Asks a verb; a string or bytes go out as they are. */
   async ask(
     verb: string,
     body: unknown = {},
-    { token = this.token, timeout = 10_000 } = {},
+    { token = this.token, timeout = 10_000, anonymous = false } = {},
   ): Promise<BusAnswer> {
     const head = headers();
-    if (token !== undefined) head.set('Authorization', `Bearer ${token}`);
+    if (token !== undefined && !anonymous) head.set('Authorization', `Bearer ${token}`);
     const payload = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
     const message = await this.connection.request(`${this.prefix}.${verb}`, payload, {
       timeout,
@@ -49,6 +53,11 @@ export class BusClient {
     const code = message.headers?.get('Nats-Service-Error') || undefined;
     const status = code === undefined ? 200 : Number(message.headers?.get('Nats-Service-Error-Code'));
     return { status, code, text, body: JSON.parse(text) as unknown, message };
+  }
+
+  /** Resolves when the server has ended the connection. */
+  async isCutOff(): Promise<void> {
+    await this.connection.closed();
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadBusKeys } from '../../src/bus/grants/bus-keys-file.js';
+import { managedServerConfig } from '../../src/bus/grants/server-config.js';
 import type { Service } from '../../src/launch/child.mjs';
 import { startNats } from '../../src/launch/nats-server.mjs';
 import { startPostgres } from '../../src/launch/postgres.mjs';
@@ -31,7 +33,7 @@ export class Cluster {
     const [postgres, nats] = await Promise.all([
       // not the fast test mode: what is acknowledged must survive the restarts of these tests
       startPostgres({ dataDir: join(folder, 'postgres'), port: postgresPort, mode: 'durable' }),
-      startNats({ dir: join(folder, 'nats'), port: natsPort }),
+      startManagedNats(folder, natsPort),
     ]);
     return new Cluster(folder, postgres, nats);
   }
@@ -80,7 +82,7 @@ export class Cluster {
 
   async restartNats(): Promise<void> {
     await this.nats.stop();
-    this.nats = await startNats({ dir: join(this.folder, 'nats'), port: this.nats.port });
+    this.nats = await startManagedNats(this.folder, this.nats.port);
   }
 
   async restartPostgres(): Promise<void> {
@@ -106,6 +108,16 @@ export class Cluster {
       [this.folder, this.postgres.data].map((folder) => rm(folder, { recursive: true, force: true })),
     );
   }
+}
+
+/** With the keys of the nodes' home, which are made where there are none. */
+function startManagedNats(folder: string, port: number): Promise<Service> {
+  const keys = loadBusKeys(undefined, join(folder, 'home'));
+  return startNats({
+    dir: join(folder, 'nats'),
+    port,
+    configOf: (place) => managedServerConfig(keys, place),
+  });
 }
 
 /** Asks until the answer is true; what throws is not true yet. The test's own timeout ends a wait in vain. */

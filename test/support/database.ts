@@ -9,6 +9,14 @@ export const SERVERS = {
   get nats(): string {
     return required('TEST_NATS_URL');
   },
+  /** Lets everybody in: for nodes in token mode. */
+  get openNats(): string {
+    return required('TEST_OPEN_NATS_URL');
+  },
+  /** The secret of the managed bus. */
+  get busKeys(): string {
+    return required('TEST_BUS_KEYS');
+  },
 };
 
 const TEMPLATE = 'nexus_template';

@@ -13,6 +13,14 @@ export interface TestMember {
   readonly id: string;
   readonly token: string;
   readonly credentialId: string;
+  readonly bus: TestBus<{ member: string; inbox_prefix: string }>;
+}
+
+/** `bus` of a registration's or a credential's answer. */
+export interface TestBus<Subjects> {
+  readonly servers: string[];
+  readonly credentials: string | null;
+  readonly subjects: Subjects;
 }
 
 export interface TestExecutor {
@@ -20,6 +28,7 @@ export interface TestExecutor {
   readonly token: string;
   readonly epoch: number;
   readonly subjects: { executor: string; work: string; tool: string; inbox_prefix: string };
+  readonly bus: TestBus<TestExecutor['subjects']>;
 }
 
 let counter = 0;
@@ -69,8 +78,12 @@ export async function newAgent(
 export async function withToken(node: TestNode, account: TestAccount, memberId: string): Promise<TestMember> {
   const path = `/platform_api/v1/members/${memberId}/credentials`;
   const answer = ok(await node.http('POST', path, { token: account.platformToken, body: { name: 'test' } }));
-  const { credential, secret } = answer.body as { credential: { public_id: string }; secret: string };
-  return { id: memberId, token: secret, credentialId: credential.public_id };
+  const { credential, secret, bus } = answer.body as {
+    credential: { public_id: string };
+    secret: string;
+    bus: TestMember['bus'];
+  };
+  return { id: memberId, token: secret, credentialId: credential.public_id, bus };
 }
 
 /** A runner; account-wide and managed by the administrator unless `fields` says otherwise. */
@@ -102,13 +115,15 @@ export function executorOf(answer: HttpAnswer): TestExecutor {
   const { executor, secret, bus } = answer.body as {
     executor: { public_id: string; credential_epoch: number };
     secret: string;
-    bus: { subjects: TestExecutor['subjects'] };
+    bus: TestExecutor['bus'];
   };
-  return { id: executor.public_id, token: secret, epoch: executor.credential_epoch, subjects: bus.subjects };
+  const { public_id: id, credential_epoch: epoch } = executor;
+  return { id, token: secret, epoch, subjects: bus.subjects, bus };
 }
 
-export const onBus = (executor: TestExecutor): Promise<BusClient> =>
-  BusClient.connect(executor.subjects, executor.token);
+/** An executor or a member on the bus, as its registration or credential says; with its token where that is the proof. */
+export const onBus = ({ bus, token }: TestExecutor | TestMember): Promise<BusClient> =>
+  BusClient.connect(bus, token);
 
 export const READ_ONLY = {
   kind: 'read_only',

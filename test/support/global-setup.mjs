@@ -1,15 +1,27 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startNats } from '../../src/launch/nats-server.mjs';
 import { startPostgres } from '../../src/launch/postgres.mjs';
 
-/** One PostgreSQL and one nats-server for all test files. They end with this process, however it ends: even by SIGKILL. */
+/**
+ * One PostgreSQL, one managed nats-server and an open one (token mode) for all test files. They end with this process,
+ * however it ends: even by SIGKILL. Files share the keys of the bus; the accounts of each database are its own.
+ */
 export default async function setUp() {
+  // what configures the server is compiled code
+  execFileSync(process.execPath, ['src/launch/bootstrap.mjs', 'build'], { stdio: 'inherit' });
+  const { BusKeys } = await import('../../dist/src/bus/grants/bus-keys.js');
+  const { managedServerConfig, tokenServerConfig } =
+    await import('../../dist/src/bus/grants/server-config.js');
+  const secret = BusKeys.newSecret();
+  const configOf = (place) => managedServerConfig(new BusKeys(secret), place);
   const dir = mkdtempSync(join(tmpdir(), 'nexus-test-'));
   const started = await Promise.allSettled([
     startPostgres({ dataDir: join(dir, 'postgres'), port: 0, mode: 'test' }),
-    startNats({ dir: join(dir, 'nats'), port: 0 }),
+    startNats({ dir: join(dir, 'nats'), port: 0, configOf }),
+    startNats({ dir: join(dir, 'open-nats'), port: 0, configOf: tokenServerConfig }),
   ]);
   const services = started.filter(({ status }) => status === 'fulfilled').map(({ value }) => value);
   const removeAll = () => {
@@ -27,7 +39,9 @@ export default async function setUp() {
   };
   const failed = started.find(({ status }) => status === 'rejected');
   if (failed) throw failed.reason;
-  const [postgres, nats] = services;
+  const [postgres, nats, openNats] = services;
   process.env.TEST_DATABASE_URL = postgres.url;
   process.env.TEST_NATS_URL = nats.url;
+  process.env.TEST_OPEN_NATS_URL = openNats.url;
+  process.env.TEST_BUS_KEYS = secret;
 }

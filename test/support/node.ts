@@ -6,6 +6,7 @@ import type { NatsConnection } from 'nats';
 import { v7 } from 'uuid';
 import { BusConnections } from '../../src/bus/bus-connections.js';
 import { type Env, readEnv } from '../../src/config/env.js';
+import type { AccountId } from '../../src/db/account-id.js';
 import { createNode } from '../../src/create-node.js';
 import { Database } from '../../src/db/database.js';
 import { createDatabase, dropDatabase, SERVERS } from './database.js';
@@ -42,6 +43,7 @@ export class TestNode {
       DATABASE_URL: databaseUrl,
       DATABASE_POOL_MAX: '8',
       NATS_URL: SERVERS.nats,
+      NEXUS_BUS_KEYS: SERVERS.busKeys,
       // every database has its own subjects, so that test files can share one nats-server
       NEXUS_BUS_PREFIX: beside?.env.NEXUS_BUS_PREFIX ?? `t${v7().replaceAll('-', '')}`,
       NEXUS_HOME: home,
@@ -103,11 +105,13 @@ export class TestNode {
 
   private async busIsUp(): Promise<void> {
     const bus = this.app.get(BusConnections);
-    const connections = await Promise.all([
-      new Promise<NatsConnection>((resolve) => bus.onServing(resolve)),
-      new Promise<NatsConnection>((resolve) => bus.nodes.onOpen(resolve)),
-    ]);
+    const accounts = await this.db.pool.query<{ id: AccountId }>('select account_id as id from bus_accounts');
+    const serving = accounts.rows.map(({ id }) => bus.of(id));
+    if (this.env.NEXUS_BUS_AUTH === 'token') serving.push(bus.of('any' as AccountId));
+    const opened = [bus.nodes, ...serving].map(
+      (connection) => new Promise<NatsConnection>((resolve) => connection.onOpen(resolve)),
+    );
     // what was subscribed is known to the server
-    await Promise.all(connections.map((connection) => connection.flush()));
+    await Promise.all(opened.map(async (connection) => (await connection).flush()));
   }
 }

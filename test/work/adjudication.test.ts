@@ -471,12 +471,8 @@ describe('A decision', () => {
         await newAgent(one, account, { steward_public_id: steward.id }),
       ],
       ['another account’s admin', '404 not_found', await withToken(one, other, other.adminId)],
-      ['an executor', '401 unauthorized', { id: '', credentialId: '', token: runner.token }],
-      [
-        'an administrator on the wrong plane',
-        '401 unauthorized',
-        { id: '', credentialId: '', token: account.platformToken },
-      ],
+      ['an executor', '401 unauthorized', { ...agent, token: runner.token }],
+      ['an administrator on the wrong plane', '401 unauthorized', { ...agent, token: account.platformToken }],
     ];
     for (const [name, expected, stranger] of strangers) {
       for (const verb of ['approve', 'deny'] as const) {
@@ -1171,11 +1167,7 @@ describe('An operator capability', () => {
     for (const [onRun, step] of steps) {
       expect([step, outcome(await accept(one, free, onRun, [step]))]).toEqual([step, '403 person_required']);
     }
-    const subjects = {
-      member: `${one.env.NEXUS_BUS_PREFIX}.member.${free.credentialId}`,
-      inbox_prefix: `_INBOX.${free.credentialId}`,
-    };
-    const bus = await BusClient.connect(subjects, free.token);
+    const bus = await onBus(free);
     for (const [run_public_id, step] of [...steps, [undefined, toolStep('files_bytes', box)] as const]) {
       const answer = await bus.ask('call', { run_public_id, step });
       expect([step, answer.status, answer.code]).toEqual([step, 403, 'person_required']);

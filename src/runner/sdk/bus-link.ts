@@ -1,7 +1,6 @@
 import {
   connect,
   type ConnectionOptions,
-  credsAuthenticator,
   Events,
   headers,
   type Msg,
@@ -9,9 +8,11 @@ import {
   type NatsConnection,
   NatsError,
 } from 'nats';
+import { authenticatorOf, readCreds } from '../../nkeys/creds.js';
 import { backoffMs, reconnectMs } from './backoff.js';
 import type { Log } from './log.js';
 import { pause } from './pause.js';
+import { RefusedCredentials } from './refused-credentials.js';
 import { RefusedError, UnreachableError } from './refused-error.js';
 import type { Registration } from './registration.js';
 
@@ -28,19 +29,26 @@ export class BusLink {
   private readonly pending = new Set<(lost: UnreachableError) => void>();
   private readonly waiting = new Set<() => void>();
   private readonly reconnectListeners: (() => void)[] = [];
-  private readonly authorization: MsgHdrs;
+  /** The proof of each message where the bus does not prove who speaks. */
+  private readonly authorization: MsgHdrs | undefined;
 
   private constructor(
     private readonly connection: NatsConnection,
     private readonly registration: Registration,
+    private readonly refused: RefusedCredentials,
     private readonly log: Log,
   ) {
-    this.authorization = headers();
-    this.authorization.set('Authorization', `Bearer ${registration.secret}`);
+    if (registration.bus.credentials === null) {
+      this.authorization = headers();
+      this.authorization.set('Authorization', `Bearer ${registration.secret}`);
+    }
     void this.watch();
   }
 
-  /** Connects, trying until `signal` aborts; each failure is logged. Throws only the signal's reason. */
+  /**
+   * Connects, trying until `signal` aborts; failures are logged. Throws the signal's reason, or `RefusedError` where NATS
+   * goes on refusing the credentials. Once connected it tries for ever: slowly, where they are refused.
+   */
   static async open(
     registration: Registration,
     servers: readonly string[],
@@ -48,6 +56,7 @@ export class BusLink {
     signal: AbortSignal,
   ): Promise<BusLink> {
     let downSince = 0;
+    const refused = new RefusedCredentials(log);
     const options: ConnectionOptions = {
       servers: [...servers],
       name: `nexus runner ${registration.executor.public_id}`,
@@ -58,12 +67,11 @@ export class BusLink {
       pingInterval: 10_000,
       reconnectDelayHandler: () => {
         downSince ||= performance.now();
-        return reconnectMs(performance.now() - downSince);
+        return refused.pauseMs ?? reconnectMs(performance.now() - downSince);
       },
     };
     const { credentials } = registration.bus;
-    if (credentials !== null)
-      options.authenticator = credsAuthenticator(new TextEncoder().encode(credentials));
+    if (credentials !== null) options.authenticator = authenticatorOf(readCreds(credentials));
     for (let attempt = 0; ; attempt += 1) {
       try {
         const connection = await connect(options);
@@ -72,11 +80,14 @@ export class BusLink {
           throw signal.reason;
         }
         downSince = 0;
-        const link = new BusLink(connection, registration, log);
+        const link = new BusLink(connection, registration, refused, log);
         link.onReconnect(() => (downSince = 0));
         return link;
       } catch (fault) {
         if (signal.aborted) throw signal.reason;
+        if (refused.heard((fault as Partial<NatsError>).code) && refused.isFinal) {
+          throw new RefusedError('unauthorized', 401, 'NATS refuses the credentials of this registration');
+        }
         const level = attempt % 10 === 0 ? 'warn' : 'debug';
         log(level, `NATS is not reachable yet: ${(fault as Error).message}; trying again`, { servers });
         await pause(backoffMs(attempt), signal);
@@ -99,7 +110,10 @@ export class BusLink {
     return new Promise((answered, failed) => {
       this.pending.add(failed);
       this.connection
-        .request(subject, body, { timeout: ANSWER_WITHIN_MS, headers: this.authorization })
+        .request(subject, body, {
+          timeout: ANSWER_WITHIN_MS,
+          ...(this.authorization ? { headers: this.authorization } : {}),
+        })
         .then((message) => answered(read<Answer>(message)))
         .catch((fault: unknown) => failed(asFault(fault, subject)))
         .finally(() => this.pending.delete(failed));
@@ -166,7 +180,7 @@ export class BusLink {
     for await (const status of this.connection.status()) {
       if (status.type === Events.Disconnect) this.goneDown();
       else if (status.type === Events.Reconnect) this.comeUp();
-      else if (status.type === Events.Error) {
+      else if (status.type === Events.Error && !this.refused.heard(status.data)) {
         const { permissionContext: denied } = status;
         const what = denied
           ? `NATS does not let this executor ${denied.operation} ${denied.subject}`
@@ -185,6 +199,7 @@ export class BusLink {
 
   private comeUp(): void {
     this.up = true;
+    this.refused.taken();
     this.log('info', 'the connection to NATS is back');
     for (const heard of this.reconnectListeners) heard();
     for (const wake of this.waiting) wake();
