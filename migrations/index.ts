@@ -5,6 +5,7 @@ import { ToolProviderOverrides0004 } from './0004-tool-provider-overrides.js';
 import { Restorations0005 } from './0005-restorations.js';
 import { Retention0006 } from './0006-retention.js';
 import { BusGrants0007 } from './0007-bus-grants.js';
+import { MeshRecords0009 } from './0009-mesh-records.js';
 
 /** Every migration, in order. Read by the node, the command and the tests alike. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   Restorations0005,
   Retention0006,
   BusGrants0007,
+  MeshRecords0009,
 ];
