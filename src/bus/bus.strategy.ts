@@ -18,7 +18,6 @@ import { NODE_QUEUE } from './grants/permissions.js';
 import { announceVerbs, type ServedVerb } from './node-services.js';
 import { Subjects } from './subjects.js';
 
-
 /**
  * The NATS door: a Nest transport that serves every verb with a bus plane on its own subject, and answers the
  * services protocol for them. A message whose answer may not go where it asks is dropped, before anything is executed.

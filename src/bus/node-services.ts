@@ -50,7 +50,8 @@ export function announceVerbs(
   });
 }
 
-const serviceOf = ({ seat }: VerbDeclaration): NodeService => (seat ? `nexus-${seat.name}` : 'nexus-executor');
+const serviceOf = ({ seat }: VerbDeclaration): NodeService =>
+  seat ? `nexus-${seat.name}` : 'nexus-executor';
 
 const endpointName = (verb: VerbDeclaration): string => verb.seat?.endpoint ?? busVerbOf(verb);
 

@@ -1,3 +1,4 @@
+import { WORST_EFFECT_PROFILE } from './effect-profile.js';
 import { type KernelTool, READS_THE_KERNEL } from './kernel-tool.js';
 
 const limit = { type: 'integer', minimum: 1, maximum: 200 } as const;
@@ -38,6 +39,25 @@ export const CONSOLE_TOOLS: readonly KernelTool[] = [
     effect_profile: 'of_called_tool',
   },
 ];
+
+/** How the seat announces one of the five on the bus, in strings (chapter 8). */
+export function consoleSeat(verb: 'machines' | 'services' | 'tools' | 'describe' | 'call'): {
+  readonly name: 'console';
+  readonly endpoint: string;
+  readonly metadata: Readonly<Record<string, string>>;
+} {
+  const named = CONSOLE_TOOLS.find(({ name }) => name === `mesh_${verb}`);
+  const { description = '', parameters = {} } = named?.definition.function ?? {};
+  return {
+    name: 'console',
+    endpoint: verb,
+    metadata: {
+      description,
+      input_schema: JSON.stringify(parameters),
+      effect_profile: JSON.stringify(verb === 'call' ? WORST_EFFECT_PROFILE : READS_THE_KERNEL),
+    },
+  };
+}
 
 function reading(verb: string, description: string, parameters: object): KernelTool {
   return { ...tool(verb, description, parameters), effect_profile: READS_THE_KERNEL };
