@@ -31,6 +31,7 @@ const table = {
   idempotency_conflict: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
   key_taken: { status: 409, meaning: 'The run has a task with this key.' },
   kind_mismatch: { status: 409, meaning: 'The registration exists with another kind.' },
+  module_taken: { status: 409, meaning: 'The account has a module of this name.' },
   not_addressed_here: { status: 409, meaning: 'The task is not addressed to this executor.' },
   not_awaiting_approval: { status: 409, meaning: 'The task does not rest for a decision.' },
   not_claimable_kind: { status: 409, meaning: 'Only tool calls can be claimed.' },

@@ -11,13 +11,14 @@ export interface AddressedRow {
   readonly machine: string;
 }
 
-/**
- * SQL: the module of a tool (chapter 2): what its entry says, else the first of the executor's. Entries are parsed only
- * where there is a choice.
- */
-export const moduleOfTool = (e: string, a: string, toolName: string): string => `
+/** SQL: the module of an entry of an announcement (chapter 2): what it says, else the first of the executor's. */
+export const moduleOfEntry = (e: string, entry: string): string =>
+  `coalesce(${entry} ->> 'module', ${e}.modules[1])`;
+
+/** SQL: the module of a tool. Entries are parsed only where there is a choice. */
+const moduleOfTool = (e: string, a: string, toolName: string): string => `
   (case when cardinality(${e}.modules) = 1 then ${e}.modules[1] else (
-    select coalesce(entry ->> 'module', ${e}.modules[1]) from json_array_elements(${a}.tools) entry
+    select ${moduleOfEntry(e, 'entry')} from json_array_elements(${a}.tools) entry
     where entry ->> 'name' = ${toolName} limit 1) end)`;
 
 /**

@@ -4,7 +4,7 @@ import type { Sql } from '../db/statement.js';
 import { refuse } from '../errors/refusal.js';
 import { addressText, type MeshAddress } from '../kernel/mesh-address.js';
 import { type Instance, instanceOf } from './addressed-instance.js';
-import { isAssigned, readAddressed } from './addressed.sql.js';
+import { type AddressedRow, isAssigned, readAddressed } from './addressed.sql.js';
 import type { CallAuthor } from './call-author.js';
 import type { FrozenRun } from './frozen-run.js';
 import type { AddressStep, DirectStep } from './step.js';
@@ -17,6 +17,11 @@ export interface AddressReader {
   readonly accountId: AccountId;
   readonly principalId: string;
   readonly callerId: string;
+}
+
+export interface Addressed {
+  readonly instance: Instance;
+  readonly executors: readonly AddressedRow[];
 }
 
 /**
@@ -33,20 +38,21 @@ export class MeshAddresses {
     const { accountId, principalId } = run;
     const reader = { accountId, principalId, callerId: author.memberId };
     const { address, path, name, key, timeoutMs, toolCallId, inputText, input } = step;
-    const found = await this.find(sql, reader, address, path);
+    const { instance } = await this.find(sql, reader, address, path);
     const called = { kind: 'tool', path, name, key, timeoutMs, toolCallId, inputText, input } as const;
-    return found.to === 'runner'
-      ? { ...called, route: { runnerId: found.executorId } }
-      : { ...called, route: undefined, role: found.to };
+    return instance.to === 'runner'
+      ? { ...called, route: { runnerId: instance.executorId } }
+      : { ...called, route: undefined, role: instance.to };
   }
 
-  async find(sql: Sql, reader: AddressReader, address: MeshAddress, path: string): Promise<Instance> {
+  /** Whom the address means, and the executors that may take its call. Throws as `becomes`. */
+  async find(sql: Sql, reader: AddressReader, address: MeshAddress, path: string): Promise<Addressed> {
     const { accountId, principalId, callerId } = reader;
     const { module, machine = null, toolName } = address;
     const who = [accountId, principalId, callerId, module] as const;
     const rows = await sql.rows(readAddressed, ...who, machine, toolName, INSTANCES_MAX);
-    const found = instanceOf(address, rows, path);
-    if (found) return found;
+    const instance = instanceOf(address, rows, path);
+    if (instance) return { instance, executors: rows.filter((row) => row.module === module) };
     const isThere = machine === null || (await sql.row(isAssigned, ...who, machine)) !== undefined;
     throw isThere
       ? refuse('tool_not_served', `${path} names ${addressText(address)}, which nobody eligible serves`)
