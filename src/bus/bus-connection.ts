@@ -3,6 +3,8 @@ import { Logger } from '@nestjs/common';
 import { connect, type ConnectionOptions, Events, type NatsConnection } from 'nats';
 
 const SAY_EVERY_MS = 10_000;
+const LETS_EVERYBODY_IN =
+  'NATS at NATS_URL lets everybody in: start it with what `nexus bus-config` prints, or set NEXUS_BUS_AUTH=token';
 const NOT_YET =
   'not connected yet: is NATS_URL in reach, and does that server run with what `nexus bus-config` prints for this node?';
 
@@ -78,17 +80,7 @@ export class BusConnection {
 
   private async keepOpen(): Promise<void> {
     const waiting = setInterval(() => this.log.warn(NOT_YET), SAY_EVERY_MS).unref();
-    const connection = await connect({
-      name: `nexus ${this.role}`,
-      maxReconnectAttempts: -1,
-      waitOnFirstConnect: true,
-      ignoreAuthErrorAbort: true,
-      noAsyncTraces: true,
-      reconnectTimeWait: 200,
-      reconnectJitter: 200,
-      pingInterval: 10_000,
-      ...this.options(),
-    }).finally(() => clearInterval(waiting));
+    const connection = await this.connected().finally(() => clearInterval(waiting));
     if (this.closing) return connection.close();
     this.connection = connection;
     this.setUp(true);
@@ -98,6 +90,28 @@ export class BusConnection {
       else if (status.type === Events.Reconnect) this.setUp(true);
       else if (status.type === Events.Error)
         this.log.error({ fault: status.data as unknown, ...status.permissionContext });
+    }
+  }
+
+  /** Who must prove who they are are not at the right place where nobody must. */
+  private async connected(): Promise<NatsConnection> {
+    const options = this.options();
+    for (;;) {
+      const connection = await connect({
+        name: `nexus ${this.role}`,
+        maxReconnectAttempts: -1,
+        waitOnFirstConnect: true,
+        ignoreAuthErrorAbort: true,
+        noAsyncTraces: true,
+        reconnectTimeWait: 200,
+        reconnectJitter: 200,
+        pingInterval: 10_000,
+        ...options,
+      });
+      if (this.closing || !options.authenticator || connection.info?.auth_required) return connection;
+      this.log.error(LETS_EVERYBODY_IN);
+      await connection.close();
+      await pause(SAY_EVERY_MS, undefined, { ref: false });
     }
   }
 

@@ -55,8 +55,9 @@ export class BusConnections implements OnApplicationBootstrap {
     for (const [accountId, connection] of this.accounts) connection.onOpen((made) => serve(made, accountId));
   }
 
-  /** Resolves when the account is served here, after `limitMs` at most. */
+  /** Resolves when the account is served here, after `limitMs` at most; at once when the bus is down. */
   async reach(accountId: AccountId, limitMs: number): Promise<void> {
+    if (!this.isUp) return void this.of(accountId);
     const open = new Promise<void>((resolve) => this.of(accountId).onOpen(() => resolve()));
     const late = Date.now() + limitMs;
     await Promise.race([open, pause(limitMs, undefined, { ref: false })]);

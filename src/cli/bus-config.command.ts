@@ -22,8 +22,8 @@ export function busConfigCommand(): Command {
     .addHelpText('after', HELP)
     .action(async (place: { listen: string; dir: string }) => {
       const { loadBusKeys } = await import('../bus/grants/bus-keys-file.js');
-      const { managedServerConfig } = await import('../bus/grants/server-config.js');
+      const { serverConfig } = await import('../bus/grants/server-config.js');
       const env = readEnv();
-      process.stdout.write(managedServerConfig(loadBusKeys(env.NEXUS_BUS_KEYS, env.NEXUS_HOME), place));
+      process.stdout.write(serverConfig(loadBusKeys(env.NEXUS_BUS_KEYS, env.NEXUS_HOME), place));
     });
 }

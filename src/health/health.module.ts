@@ -17,7 +17,7 @@ export class HealthModule implements OnModuleInit {
 
   onModuleInit(): void {
     const { metrics, database, bus, strategy } = this;
-    metrics.watch('nexus_bus_up', '1 while both connections to NATS are up.', () => Number(bus.isUp));
+    metrics.watch('nexus_bus_up', '1 while every connection to NATS is up.', () => Number(bus.isUp));
     metrics.watch(
       'nexus_bus_requests_in_flight',
       'Bus requests being answered.',

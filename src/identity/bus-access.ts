@@ -14,7 +14,7 @@ import type { Sql } from '../db/statement.js';
 import { writeCreds } from '../nkeys/creds.js';
 
 /** How to speak on the bus, told beside a secret (chapter 8). */
-export interface BusAnswer<Names> {
+interface BusAnswer<Names> {
   readonly servers: readonly string[];
   /** A `.creds` text where Nexus manages NATS; null where every message carries the token. */
   readonly credentials: string | null;
@@ -29,7 +29,7 @@ interface Issued<Names> {
 }
 
 /** A new user may connect, and a revoked one is cut off, before the answer: where the bus can't, it follows within this. */
-const SETTLED_WITHIN_MS = 2_000;
+const SETTLED_WITHIN_MS = 1_000;
 
 /**
  * Issues and revokes ways to the bus beside secrets. Invariant: each is issued once, with a key of its own, of which only

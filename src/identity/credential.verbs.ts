@@ -30,7 +30,7 @@ export const createCredentialVerb = declareVerb({
       secret: 'nxm_01990000-0000-7000-8000-000000000030_<43 characters>',
       bus: {
         servers: ['nats://127.0.0.1:7422'],
-        credentials: null,
+        credentials: '-----BEGIN NATS USER JWT-----\n…',
         subjects: {
           member: 'nexus.v1.member.01990000-0000-7000-8000-000000000030',
           inbox_prefix: '_INBOX.01990000-0000-7000-8000-000000000030',

@@ -24,7 +24,7 @@ export const registrationExample = {
   secret: 'nxe_01990000-0000-7000-8000-000000000050_<43 characters>',
   bus: {
     servers: ['nats://127.0.0.1:7422'],
-    credentials: null,
+    credentials: '-----BEGIN NATS USER JWT-----\n…',
     subjects: {
       executor: 'nexus.v1.executor.01990000-0000-7000-8000-000000000040.1',
       work: 'nexus.v1.work.01990000-0000-7000-8000-000000000040.1',

@@ -4,7 +4,7 @@
  */
 
 /** @param {import('./home.mjs').Home} home */
-export async function provision(home, url, { withRunner }) {
+export async function provision(home, url, { withRunner, isManaged }) {
   const platform = home.read('platform.secret');
   if (platform === undefined) {
     throw new Error(
@@ -31,7 +31,9 @@ export async function provision(home, url, { withRunner }) {
   }
   if (!withRunner) return { runnerId: home.readJson('runner.registration.json')?.executor.public_id };
 
-  if (home.read('runner.registration.json') === undefined) {
+  // one of the other mode has the other kind of proof
+  const known = home.readJson('runner.registration.json');
+  if (known === undefined || (known.bus.credentials !== null) !== isManaged) {
     const registration = await ask('POST', '/platform_api/v1/executors', {
       kind: 'runner',
       display_name: 'Local runner',

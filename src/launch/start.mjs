@@ -14,7 +14,7 @@ import { announcedAt, provision } from './provision.mjs';
 
 // compiled before we are started
 const { loadBusKeys } = await import('../../dist/src/bus/grants/bus-keys-file.js');
-const { managedServerConfig, tokenServerConfig } = await import('../../dist/src/bus/grants/server-config.js');
+const { serverConfig } = await import('../../dist/src/bus/grants/server-config.js');
 
 const TOKEN_MODE = 'token mode: whoever may listen there reads secrets and results; keep it private';
 const RUNNER_PAUSE_MS = { first: 500, most: 30_000 };
@@ -52,7 +52,7 @@ async function start() {
   const isFirstStart = home.read('platform.secret') === undefined;
   const url = await step('Nexus', () => startNode(databaseUrl, natsUrl));
   const withRunner = env.NEXUS_LOCAL_RUNNER !== 'off';
-  const { runnerId } = await provision(home, url, { withRunner });
+  const { runnerId } = await provision(home, url, { withRunner, isManaged });
   if (withRunner) await step('Local runner', () => startRunner(url, natsUrl, runnerId));
 
   if (stopping) return;
@@ -89,12 +89,11 @@ async function startEmbeddedPostgres() {
 
 async function startEmbeddedNats() {
   const port = await portOf('NEXUS_NATS_PORT', 7422);
+  const keys = isManaged ? loadBusKeys(env.NEXUS_BUS_KEYS || undefined, home.folder) : undefined;
   const nats = await startNats({
     dir: home.path('nats'),
     port,
-    configOf: isManaged
-      ? (place) => managedServerConfig(loadBusKeys(env.NEXUS_BUS_KEYS || undefined, home.folder), place)
-      : tokenServerConfig,
+    configOf: (place) => serverConfig(keys, place),
     log: logOf('nats'),
     outlives: true,
     onStarted: (service) => mustRun('NATS', service, { mark: home.path('nats'), signal: 'SIGTERM' }),

@@ -48,6 +48,20 @@ async function run(args: string[], settings: NodeJS.ProcessEnv = {}): Promise<{ 
   }
 }
 
+describe('nexus bus-config', () => {
+  it('prints what a server is configured with, the same from everybody with the same keys, and no key', async () => {
+    const settings = { NEXUS_HOME: join(folder, 'bus') };
+    const args = ['bus-config', '--listen', '0.0.0.0:4333', '--dir', '/var/lib/nats/jwt'];
+    const { out } = await run(args, settings);
+    expect(out).toMatch(/^listen: "0\.0\.0\.0:4333"$/m);
+    expect(out).toMatch(/^ {2}dir: "\/var\/lib\/nats\/jwt"$/m);
+    const secret = (await readFile(join(folder, 'bus', 'bus.keys'), 'utf8')).trim();
+    expect((await run(args, { NEXUS_BUS_KEYS: secret })).out).toBe(out);
+    expect(out).not.toContain(secret);
+    expect(out).not.toMatch(/\bS[OAU][A-Z2-7]{56}\b/);
+  });
+});
+
 describe('nexus accounts create', () => {
   it('prints the first platform secret of an account that sees nothing of the others', async () => {
     const human = await newHuman(node, await firstAccount(node));
@@ -129,6 +143,7 @@ describe('The nexus program', () => {
       'accounts',
       'runner',
       'migrate',
+      'bus-config',
       'env',
       'openapi',
       'schema',

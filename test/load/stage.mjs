@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { tokenServerConfig } from '../../dist/src/bus/grants/server-config.js';
+import { serverConfig } from '../../dist/src/bus/grants/server-config.js';
 import { startNats } from '../../src/launch/nats-server.mjs';
 import { startPostgres } from '../../src/launch/postgres.mjs';
 
@@ -17,7 +17,7 @@ export async function openStage() {
   const folder = mkdtempSync(join(tmpdir(), 'nexus-bench-'));
   const [postgres, nats] = await Promise.all([
     startPostgres({ dataDir: join(folder, 'postgres'), port: 0, mode: 'durable' }),
-    startNats({ dir: join(folder, 'nats'), port: 0, configOf: tokenServerConfig }),
+    startNats({ dir: join(folder, 'nats'), port: 0, configOf: (place) => serverConfig(undefined, place) }),
   ]);
   const stage = new Stage(folder, postgres, nats);
   await stage.createDatabase('nexus');

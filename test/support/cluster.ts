@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadBusKeys } from '../../src/bus/grants/bus-keys-file.js';
-import { managedServerConfig } from '../../src/bus/grants/server-config.js';
+import { serverConfig } from '../../src/bus/grants/server-config.js';
 import type { Service } from '../../src/launch/child.mjs';
 import { startNats } from '../../src/launch/nats-server.mjs';
 import { startPostgres } from '../../src/launch/postgres.mjs';
@@ -116,7 +116,7 @@ function startManagedNats(folder: string, port: number): Promise<Service> {
   return startNats({
     dir: join(folder, 'nats'),
     port,
-    configOf: (place) => managedServerConfig(keys, place),
+    configOf: (place) => serverConfig(keys, place),
   });
 }
 

@@ -13,15 +13,14 @@ export default async function setUp() {
   // what configures the server is compiled code
   execFileSync(process.execPath, ['src/launch/bootstrap.mjs', 'build'], { stdio: 'inherit' });
   const { BusKeys } = await import('../../dist/src/bus/grants/bus-keys.js');
-  const { managedServerConfig, tokenServerConfig } =
-    await import('../../dist/src/bus/grants/server-config.js');
+  const { serverConfig } = await import('../../dist/src/bus/grants/server-config.js');
   const secret = BusKeys.newSecret();
-  const configOf = (place) => managedServerConfig(new BusKeys(secret), place);
+  const configOf = (place) => serverConfig(new BusKeys(secret), place);
   const dir = mkdtempSync(join(tmpdir(), 'nexus-test-'));
   const started = await Promise.allSettled([
     startPostgres({ dataDir: join(dir, 'postgres'), port: 0, mode: 'test' }),
     startNats({ dir: join(dir, 'nats'), port: 0, configOf }),
-    startNats({ dir: join(dir, 'open-nats'), port: 0, configOf: tokenServerConfig }),
+    startNats({ dir: join(dir, 'open-nats'), port: 0, configOf: (place) => serverConfig(undefined, place) }),
   ]);
   const services = started.filter(({ status }) => status === 'fulfilled').map(({ value }) => value);
   const removeAll = () => {

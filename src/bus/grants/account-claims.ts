@@ -100,6 +100,8 @@ export class AccountClaims implements OnApplicationBootstrap, BeforeApplicationS
       if (!state) return;
       const { name, wanted, isTold, issuedAt: before } = state;
       const revoked = await sql.rows(readRevokedUsers, accountId, REVOKED_MOST);
+      if (revoked.length === REVOKED_MOST)
+        this.log.warn(`account ${accountId}: the list of revoked users is full`);
       // servers of a cluster keep the one that was issued later
       const issuedAt = isTold ? before : Math.max(Math.floor(Date.now() / 1_000), before + 1);
       const claims = { name, issuedAt, revoked: revoked.map(({ key }) => key) };

@@ -17,6 +17,7 @@ export class BusKeys {
   /** The account of the nodes among themselves. */
   readonly nodes: NKey;
   readonly #secret: Buffer;
+  private readonly accounts = new Map<AccountId, NKey>();
 
   /** Throws for a text that is not 32 bytes in base64url, without saying what it is. */
   constructor(secret: string) {
@@ -30,10 +31,15 @@ export class BusKeys {
 
   /** Signs the users of one Nexus account. */
   account(accountId: AccountId): NKey {
-    return this.derive('account', `account/${accountId}`);
+    let key = this.accounts.get(accountId);
+    if (!key) {
+      key = this.derive('account', `account/${accountId}`);
+      this.accounts.set(accountId, key);
+    }
+    return key;
   }
 
-  /** The name of a new secret: what the file is made of where there is none. */
+  /** A new secret, for whoever has none. */
   static newSecret(): string {
     return randomBytes(32).toString('base64url');
   }

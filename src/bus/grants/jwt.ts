@@ -28,23 +28,6 @@ export function signJwt(issuer: NKey, head: JwtHead, nats: object): string {
   return `${body}.${issuer.sign(Buffer.from(body)).toString('base64url')}`;
 }
 
-/** Reads the claims of a JWT without checking who signed it; undefined where it is none. */
-export function readJwt(jwt: string): JwtClaims | undefined {
-  try {
-    return JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString('utf8')) as JwtClaims;
-  } catch {
-    return undefined;
-  }
-}
-
-export interface JwtClaims {
-  readonly iat: number;
-  readonly iss: string;
-  readonly sub: string;
-  readonly exp?: number;
-  readonly nats: Readonly<Record<string, unknown>>;
-}
-
 function base64Json(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }

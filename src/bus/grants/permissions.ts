@@ -29,7 +29,7 @@ export const NODE_QUEUE = 'nexus';
 export const NODE_INBOX = '_INBOX.nexus';
 
 /** How long a runner may take to answer a call on its own subject; one that commits by the verb may take longer. */
-const ANSWER_WITHIN_MS = 24 * 3_600_000;
+const ANSWER_WITHIN_MS = 3_600_000;
 
 export interface ExecutorPrincipal {
   readonly id: string;
