@@ -5,8 +5,9 @@ export function fleetJson({ askedAt, gatheredMs, services, ...rest }: Fleet): ob
   const { notAnswering, unexpected, malformed } = rest;
   const machines = new Map<string, object[]>();
   for (const service of [...services].sort(byMachineAndName)) {
-    const listed = machines.get(service.machine) ?? [];
-    machines.set(service.machine, [...listed, serviceJson(service)]);
+    const listed = machines.get(service.machine);
+    if (listed) listed.push(serviceJson(service));
+    else machines.set(service.machine, [serviceJson(service)]);
   }
   return {
     asked_at: askedAt,
