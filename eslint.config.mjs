@@ -8,7 +8,7 @@ const LAYERS = [
   ['kernel', 'errors', 'config'],
   ['db'],
   ['doors', 'bus'],
-  ['health', 'identity'],
+  ['console-page', 'health', 'identity'],
   ['announcement'],
   ['discovery'],
   ['assembly'],
@@ -78,6 +78,11 @@ export default tseslint.config(
     files: ['**/*.{mjs,cjs}'],
     languageOptions: { globals: globals.node },
     rules: { 'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }] },
+  },
+  {
+    files: ['src/console-page/page/**/*.js'],
+    languageOptions: { globals: globals.browser },
+    rules: { 'no-unused-vars': 'error' },
   },
   {
     files: ['**/*.ts'],

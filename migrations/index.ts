@@ -6,6 +6,7 @@ import { Restorations0005 } from './0005-restorations.js';
 import { Retention0006 } from './0006-retention.js';
 import { BusGrants0007 } from './0007-bus-grants.js';
 import { MeshRecords0009 } from './0009-mesh-records.js';
+import { OperatorCapabilities0010 } from './0010-operator-capabilities.js';
 
 /** Every migration, in order. Read by the node, the command and the tests alike. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   Retention0006,
   BusGrants0007,
   MeshRecords0009,
+  OperatorCapabilities0010,
 ];

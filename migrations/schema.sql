@@ -25,6 +25,7 @@ create table announcements (
   announced_at timestamp with time zone not null default now(),
   whole_bytes integer not null default ((octet_length((tools)::text) + octet_length((environment)::text)) + octet_length((documents)::text)),
   summary_bytes integer not null default ((octet_length((tools_summary)::text) + octet_length((environment)::text)) + octet_length((documents)::text)),
+  operator_names text[] not null default '{}'::text[],
   constraint announcements_delivery_check CHECK ((delivery = ANY (ARRAY['claim'::text, 'serve'::text]))),
   constraint announcements_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint announcements_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES executors(id),
@@ -309,6 +310,7 @@ create table tasks (
   capture_runner_id uuid,
   capture_claimed_at timestamp with time zone,
   capture_checkpoint json,
+  of_agent boolean not null default false,
   constraint tasks_addressed_role_check CHECK ((addressed_role = ANY (ARRAY['runner'::text, 'agent_application'::text, 'tool_provider'::text, 'kernel'::text]))),
   constraint tasks_check CHECK (((claimed_by IS NULL) = (claim_token_sha256 IS NULL))),
   constraint tasks_check1 CHECK (((status = ANY (ARRAY['completed'::text, 'failed'::text, 'timed_out'::text, 'uncertain'::text, 'canceled'::text])) = (settled_at IS NOT NULL))),
@@ -321,6 +323,7 @@ CREATE INDEX tasks_captured ON public.tasks USING btree (run_id, capture_claimed
 CREATE INDEX tasks_due ON public.tasks USING btree (deadline_at) WHERE (status = ANY (ARRAY['dispatched'::text, 'needs_approval'::text]));
 CREATE INDEX tasks_inbox ON public.tasks USING btree (addressed_id, seq) WHERE ((status = 'dispatched'::text) AND (addressed_id IS NOT NULL));
 CREATE INDEX tasks_pool ON public.tasks USING btree (account_id, tool_name, seq) WHERE ((status = 'dispatched'::text) AND (addressed_role = 'tool_provider'::text));
+CREATE INDEX tasks_pool_claimed ON public.tasks USING btree (claimed_by, seq) WHERE ((status = 'dispatched'::text) AND (addressed_id IS NULL) AND (claimed_by IS NOT NULL));
 CREATE INDEX tasks_resting ON public.tasks USING btree (principal_id, seq) WHERE (status = 'needs_approval'::text);
 CREATE INDEX tasks_resting_account ON public.tasks USING btree (account_id, seq) WHERE (status = 'needs_approval'::text);
 CREATE INDEX tasks_run ON public.tasks USING btree (run_id, seq) WHERE (seq > 0);

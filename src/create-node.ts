@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { BusStrategy } from './bus/bus.strategy.js';
 import type { Env } from './config/env.js';
+import { mountConsolePage } from './console-page/console-page.js';
 import { createPino, PinoLoggerService } from './config/logger.js';
 import { mountDocument } from './doors/openapi.js';
 import { createRestServer } from './doors/rest-server.js';
@@ -19,6 +20,7 @@ export async function createNode(env: Env, { preview = false } = {}): Promise<Ne
     preview,
   });
   mountDocument(app);
+  mountConsolePage(app);
   if (!preview) app.connectMicroservice({ strategy: app.get(BusStrategy) }, { inheritAppConfig: true });
   return app;
 }

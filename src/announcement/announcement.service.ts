@@ -7,6 +7,7 @@ import { refuse } from '../errors/refusal.js';
 import { Presence } from '../identity/presence.js';
 import { type Announcement, parseAnnouncement } from './announcement-grammar.js';
 import { describeExecutor, type ExecutorDescription } from './executor-description.js';
+import { operatorNames } from './for-models.js';
 import { replaceAnnouncement } from './replace-announcement.sql.js';
 import { searchText, toolsSummary } from './tools-summary.js';
 
@@ -38,6 +39,7 @@ export class AnnouncementService {
       announcement.tools_text,
       toolsSummary(announcement.tools),
       announcement.tools.map(({ name }) => name),
+      operatorNames(announcement, caller.kind),
       announcement.environment_text,
       announcement.documents_text,
       announcement.delivery,

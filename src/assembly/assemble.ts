@@ -1,11 +1,12 @@
 import type { AnnouncementRecord, ServedTool } from '../announcement/announcement-directory.js';
+import { isForModels, SKILL } from '../announcement/for-models.js';
 import { refuse } from '../errors/refusal.js';
 import { KERNEL_TOOLS } from '../kernel/catalogue.js';
 import type { Configuration, ExplicitDefinition, KernelDefinition } from './configuration.js';
 import { type Assembled, freeze } from './declaration.js';
 import { definitionText, describedFunctionText, functionText } from './definition-text.js';
 import { importedName } from './qualified-name.js';
-import { SKILL, contributesSkill, skillDescriptionText, skillParametersText } from './skill-callable.js';
+import { contributesSkill, skillDescriptionText, skillParametersText } from './skill-callable.js';
 
 /** A runner eligible for the member, with what it announces just now; nothing when it never announced. */
 export interface EligibleRunner {
@@ -156,9 +157,8 @@ function importedCallables(
 ): Callable[] {
   const { announcement } = runner;
   if (!announcement) return [];
-  const skill = contributesSkill(announcement);
   const tools = [...announcement.tools.values()].filter(
-    (tool) => (only === null || only.has(tool.name)) && (tool.modelVisible || (skill && tool.name === SKILL)),
+    (tool) => (only === null || only.has(tool.name)) && isForModels(tool, announcement),
   );
   return tools.map((tool) => importedCallable(tool, announcement, importedName(runner.id, tool.name, taken)));
 }

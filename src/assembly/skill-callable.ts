@@ -1,7 +1,5 @@
 import type { AnnouncementRecord, ServedTool } from '../announcement/announcement-directory.js';
-
-/** The served name by which a runner loads its documents (chapter 2: `nexus.skill.load`, announced by executors). */
-export const SKILL = 'skill';
+import { SKILL } from '../announcement/for-models.js';
 
 type Document = AnnouncementRecord['documents'][number];
 

@@ -81,7 +81,7 @@ export class BusConnection {
   private async keepOpen(): Promise<void> {
     const waiting = setInterval(() => this.log.warn(NOT_YET), SAY_EVERY_MS).unref();
     const connection = await this.connected().finally(() => clearInterval(waiting));
-    if (this.closing) return connection.close();
+    if (!connection || this.closing) return connection?.close();
     this.connection = connection;
     this.setUp(true);
     for (const use of this.openers.splice(0)) use(connection);
@@ -94,9 +94,9 @@ export class BusConnection {
   }
 
   /** Who must prove who they are are not at the right place where nobody must. */
-  private async connected(): Promise<NatsConnection> {
+  private async connected(): Promise<NatsConnection | undefined> {
     const options = this.options();
-    for (;;) {
+    while (!this.closing) {
       const connection = await connect({
         name: `nexus ${this.role}`,
         maxReconnectAttempts: -1,
@@ -113,6 +113,7 @@ export class BusConnection {
       await connection.close();
       await pause(SAY_EVERY_MS, undefined, { ref: false });
     }
+    return undefined;
   }
 
   private setUp(up: boolean): void {

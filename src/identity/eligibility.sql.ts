@@ -18,10 +18,11 @@ const isOpen = (e: string): string => `(
 
 /**
  * The assignment scope: `user_private` admits the manager and the agents that human stewards, `account_wide` every
- * member of the account; an agent application serves its own agent.
+ * member of the account; an agent application serves its own agent. Never null, though a human has no steward: a rule that
+ * asks for `not eligible` must not be passed over.
  */
 export const admits = (e: string, m: string): string => `(
   ${e}.account_id = ${m}.account_id and case
     when ${e}.kind = 'agent_application' then ${e}.agent_id = ${m}.id
     when ${e}.assignment_scope = 'account_wide' then true
-    else ${e}.manager_id in (${m}.id, ${m}.steward_id) end)`;
+    else coalesce(${e}.manager_id in (${m}.id, ${m}.steward_id), false) end)`;

@@ -4,7 +4,16 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findNatsServer, installNatsServer } from './nats-server.mjs';
@@ -66,11 +75,21 @@ async function nats() {
   await timed('Installing nats-server', () => installNatsServer());
 }
 
-/** Compiles the sources that `nest-cli.json` names into `dist`, when they have changed; `dist` is replaced whole. */
+/**
+ * Compiles the sources that `nest-cli.json` names into `dist` and copies its assets there, when they have changed; `dist` is
+ * replaced whole.
+ */
 async function build() {
-  const { options, swcrcPath } = buildConfiguration();
+  const { options, swcrcPath, assetFolders } = buildConfiguration();
   const sources = options.filenames.flatMap((folder) => sourcesBelow(join(ROOT, folder)));
-  const inputs = [...sources, swcrcPath, join(ROOT, 'nest-cli.json'), join(ROOT, 'package-lock.json')];
+  const assets = assetFolders.flatMap((folder) => assetsBelow(join(ROOT, folder)));
+  const inputs = [
+    ...sources,
+    ...assets,
+    swcrcPath,
+    join(ROOT, 'nest-cli.json'),
+    join(ROOT, 'package-lock.json'),
+  ];
   const stamp = hashOf(inputs);
   if (readIfThere(BUILD_STAMP) === stamp) return;
   await timed(`Building ${sources.length} files`, async () => {
@@ -89,6 +108,11 @@ async function build() {
       mkdirSync(dirname(target), { recursive: true });
       writeFileSync(target, `${code}\n//# sourceMappingURL=${target.split('/').at(-1)}.map\n`);
       if (map) writeFileSync(`${target}.map`, map);
+    }
+    for (const asset of assets) {
+      const target = join(making, relative(ROOT, asset));
+      mkdirSync(dirname(target), { recursive: true });
+      copyFileSync(asset, target);
     }
     writeFileSync(join(making, '.nexus-build'), stamp);
     replaceDist(making);
@@ -114,14 +138,23 @@ function replaceDist(making) {
 }
 
 function buildConfiguration() {
-  const { compilerOptions } = readJson('nest-cli.json');
+  const { compilerOptions, sourceRoot } = readJson('nest-cli.json');
   const { options } = compilerOptions.builder;
-  return { options, swcrcPath: join(ROOT, options.swcrcPath) };
+  const assetFolders = compilerOptions.assets.map(({ include }) => join(sourceRoot, dirname(include)));
+  return { options, swcrcPath: join(ROOT, options.swcrcPath), assetFolders };
 }
 
 function sourcesBelow(folder) {
+  return filesBelow(folder, (name) => name.endsWith('.ts') && !/\.(test|d)\.ts$/.test(name));
+}
+
+function assetsBelow(folder) {
+  return filesBelow(folder, (name) => !name.endsWith('.ts'));
+}
+
+function filesBelow(folder, isWanted) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !/\.(test|d)\.ts$/.test(entry.name))
+    .filter((entry) => entry.isFile() && isWanted(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .sort();
 }

@@ -232,9 +232,10 @@ function welcome(url, natsUrl, runnerId) {
     '',
     'Nexus is ready.',
     `  API      ${url}`,
+    `  Console  ${url}/console`,
     `  Swagger  ${url}/docs`,
     `  NATS     ${natsUrl}   (${isManaged ? 'managed: it lets in whom Nexus has issued credentials' : TOKEN_MODE})`,
-    `  Secrets  ${home.path('platform.secret')}  (administrators: paste it into Swagger's "platform")`,
+    `  Secrets  ${home.path('platform.secret')}  (administrators: sign in to the console with it, or paste it into Swagger's "platform")`,
     `           ${home.path('agent.secret')}, ${home.path('human.secret')}`,
     `  Logs     ${home.path('logs')}`,
   ];

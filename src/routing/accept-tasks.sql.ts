@@ -42,6 +42,8 @@ export interface AcceptJob {
   readonly caller_id: string;
   /** Whose scope must admit the executors (`CallAuthor`). */
   readonly author_id: string;
+  /** The author is an agent, which never reaches an operator capability: the claim asks again (chapter 6, Requests). */
+  readonly of_agent: boolean;
   readonly drafts: readonly TaskDraft[];
 }
 
@@ -93,7 +95,7 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
   `with draft as materialized (
      select * from json_to_recordset($1::json) as draft (
        request integer, account_id uuid, run_id uuid, credential_id uuid, caller_id uuid, author_id uuid,
-       ${DRAFT_COLUMNS})
+       of_agent boolean, ${DRAFT_COLUMNS})
    ), asked as materialized (
      select distinct account_id, run_id from draft order by run_id
    ), run as materialized (
@@ -141,7 +143,7 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
      insert into tasks (run_id, task_key, account_id, principal_id, tool_name, tool_alias, tool_call_id, tool_input,
        effect_profile, status, target_id, addressed_role, addressed_id, timeout_ms, extension_bound_ms, accepted_at,
        started_at, deadline_at, settled_at, content, structured_content, is_error, error_key, error_detail, approval,
-       announced_sha256)
+       announced_sha256, of_agent)
      select run_id, task_key, account_id, principal_id, tool_name, tool_alias, tool_call_id, tool_input::json,
        effect_profile::json, status, case addressed_role when 'runner' then addressed_id end, addressed_role, addressed_id,
        timeout_ms, extension_bound_ms, at,
@@ -150,7 +152,7 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
          when 'needs_approval' then at + ${APPROVAL_HOLD_MS} * interval '1 millisecond' end,
        case when status in ('completed', 'failed') then at end,
        content::json, structured_content::json, case status when 'completed' then false end, error_key, error_detail,
-       ${approvalJson('admitted', 'at')}, decode(announced_sha256, 'hex')
+       ${approvalJson('admitted', 'at')}, decode(announced_sha256, 'hex'), of_agent
      from admitted
      where request in (select whole.request from whole)
      order by request, ordinal

@@ -83,6 +83,7 @@ export class Acceptance {
           credential_id: caller.credentialId,
           caller_id: caller.memberId,
           author_id: author.memberId,
+          of_agent: author.kind === 'agent',
           drafts,
         };
         const rows = await this.insert(sql, job);

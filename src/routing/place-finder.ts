@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AnnouncementDirectory } from '../announcement/announcement-directory.js';
+import { isForModels } from '../announcement/for-models.js';
 import type { FrozenDeclaration } from '../assembly/frozen-declaration.js';
 import type { AccountId } from '../db/account-id.js';
 import { type Sql, statement } from '../db/statement.js';
@@ -10,7 +11,6 @@ import { isGivenToPool, isOverridableName } from './pool.sql.js';
 import type { DirectStep } from './step.js';
 import {
   addressOf,
-  isForModels,
   kernelPlace,
   namedPlace,
   type Place,

@@ -1,8 +1,16 @@
-import { Controller } from '@nestjs/common';
+import { Controller, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import { CallerOf, type PlatformCaller } from '../doors/caller.js';
 import { Input, type VerbInput } from '../doors/input.js';
 import { Verb } from '../doors/verb.decorator.js';
-import { platformRunsVerb, platformRunVerb, platformTasksVerb } from './platform-runs.verbs.js';
+import {
+  platformFollowRunVerb,
+  platformRunsVerb,
+  platformRunVerb,
+  platformTasksVerb,
+  platformTaskVerb,
+} from './platform-runs.verbs.js';
+import { RunFollowers } from './run-followers.service.js';
 import { Runs } from './runs.service.js';
 import { Tasks } from './tasks.service.js';
 import { viewerOf } from './viewer.js';
@@ -12,6 +20,7 @@ export class PlatformRunsController {
   constructor(
     private readonly runs: Runs,
     private readonly tasks: Tasks,
+    private readonly followers: RunFollowers,
   ) {}
 
   @Verb(platformRunsVerb)
@@ -27,5 +36,19 @@ export class PlatformRunsController {
   @Verb(platformTasksVerb)
   listTasks(@CallerOf() caller: PlatformCaller, @Input() input: VerbInput): Promise<object> {
     return this.tasks.page(viewerOf(caller), input);
+  }
+
+  @Verb(platformTaskVerb)
+  readTask(@CallerOf() caller: PlatformCaller, @Input() input: VerbInput): Promise<object> {
+    return this.tasks.one(viewerOf(caller), input);
+  }
+
+  @Verb(platformFollowRunVerb)
+  follow(
+    @CallerOf() caller: PlatformCaller,
+    @Input() input: VerbInput,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.followers.follow(caller, input, reply);
   }
 }

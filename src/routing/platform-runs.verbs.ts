@@ -1,6 +1,8 @@
 import { declareVerb } from '../doors/verb.js';
 import { pagination, runExample, taskExample } from './examples.js';
 import { pageParameters } from './page-parameters.js';
+import { followRunVerb } from './runs.verbs.js';
+import { readTaskVerb } from './tasks.verbs.js';
 
 const platform = { plane: 'platform', rate: 'general', tag: 'Administration' } as const;
 
@@ -34,4 +36,19 @@ export const platformTasksVerb = declareVerb({
   parameters: pageParameters,
   response: { description: 'A page of tasks.', example: { tasks: [taskExample], pagination } },
   refusals: ['parameter_invalid', 'not_found', 'execution_details_pruned'],
+});
+
+export const platformTaskVerb = declareVerb({
+  ...readTaskVerb,
+  ...platform,
+  name: 'platform_read_task',
+  rest: { method: 'get', path: '/platform_api/v1/runs/{run_public_id}/tasks/{task_key}' },
+});
+
+/** Chapter 8: streams of the console page, read by `fetch` and ended when the credential is. */
+export const platformFollowRunVerb = declareVerb({
+  ...followRunVerb,
+  ...platform,
+  name: 'platform_follow_run',
+  rest: { method: 'get', path: '/platform_api/v1/runs/{run_public_id}/events' },
 });

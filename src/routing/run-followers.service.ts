@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { NodeEvents } from '../bus/node-events.js';
 import { Database } from '../db/database.js';
 import { Authenticator } from '../doors/authenticator.js';
-import type { MemberCaller } from '../doors/caller.js';
+import type { MemberCaller, PlatformCaller } from '../doors/caller.js';
 import type { VerbInput } from '../doors/input.js';
 import { EventStream } from './event-stream.js';
 import type { FrozenRun } from './frozen-run.js';
@@ -40,7 +40,7 @@ export class RunFollowers implements BeforeApplicationShutdown {
   }
 
   /** Answers with the stream itself, once the caller is known to see the run; refusals are answered as ever. */
-  async follow(caller: MemberCaller, input: VerbInput, reply: FastifyReply): Promise<void> {
+  async follow(caller: MemberCaller | PlatformCaller, input: VerbInput, reply: FastifyReply): Promise<void> {
     const run = await this.directory.detailSeenBy(viewerOf(caller), input.field('run_public_id'));
     reply.hijack();
     const stream = new EventStream(reply.raw);
@@ -50,7 +50,7 @@ export class RunFollowers implements BeforeApplicationShutdown {
     this.serve(run, caller, stream);
   }
 
-  private serve(run: FrozenRun, caller: MemberCaller, stream: EventStream): void {
+  private serve(run: FrozenRun, caller: MemberCaller | PlatformCaller, stream: EventStream): void {
     const follower = new RunFollower(
       {
         states: () => this.database.rows(readTaskStates, run.accountId, run.id),

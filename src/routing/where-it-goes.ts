@@ -1,6 +1,6 @@
 import type { AnnouncementRecord, ServedTool } from '../announcement/announcement-directory.js';
+import { isForModels } from '../announcement/for-models.js';
 import type { FrozenDeclaration } from '../assembly/frozen-declaration.js';
-import { contributesSkill, SKILL } from '../assembly/skill-callable.js';
 import { refuse } from '../errors/refusal.js';
 import { KERNEL_TOOLS, type KernelTool } from '../kernel/catalogue.js';
 import type { EffectProfile } from '../kernel/effect-profile.js';
@@ -102,11 +102,6 @@ function declares({ callables }: FrozenDeclaration, address: Address): boolean {
   }
   const callable = address.to === 'name' ? callables.get(address.toolName) : undefined;
   return callable !== undefined && !callable.route;
-}
-
-/** Whether an agent could be shown this tool: described, or the skill of documents that were announced (chapter 4). */
-export function isForModels(tool: ServedTool, announcement: AnnouncementRecord): boolean {
-  return tool.modelVisible || (tool.name === SKILL && contributesSkill(announcement));
 }
 
 /** The place at a runner. Throws, in this order, `runner_not_eligible`, `tool_not_served`, `person_required`. */

@@ -13,10 +13,16 @@ export type ClaimRefusal =
   | 'tool_not_served'
   | 'claimed';
 
-/** SQL: the executor `e` announces the task's name. */
-const serves = `coalesce(t.tool_name = any (a.tool_names), false)`;
+/**
+ * SQL: an agent called, and the announcement `a` has the name for people only (chapter 6, Requests): a provider that joined
+ * the pool, or an announcement without a description, since the call was accepted.
+ */
+export const isForPeopleOnly = `coalesce(t.of_agent and t.tool_name = any (a.operator_names), false)`;
 
-/** SQL: addressed to this executor, or a pool row whose name it announces. Its own claim stays its own. */
+/** SQL: the executor `e` serves the task: it announces the name, and to whoever called. */
+const serves = `(coalesce(t.tool_name = any (a.tool_names), false) and not ${isForPeopleOnly})`;
+
+/** SQL: addressed to this executor, or a pool row that it serves. Its own claim stays its own. */
 const isAddressed = `coalesce(t.addressed_id = e.id or t.claimed_by = e.id, false)
   or (t.addressed_role = 'tool_provider' and e.kind = 'tool_provider' and ${serves})`;
 

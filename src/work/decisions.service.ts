@@ -44,7 +44,7 @@ export class Decisions {
     return this.decide(caller, run, key, 'task.approved', async (task) => {
       const found = await this.target.find(task, 'human');
       if (found === undefined) return undefined;
-      const call = { ...judgedCall(task), isOfAgent: run.stewardId !== null };
+      const call = { ...judgedCall(task), isOfAgent: task.of_agent };
       return approvalVerdict({ ...call, announced_sha256: task.announced_sha256 }, found, context);
     });
   }

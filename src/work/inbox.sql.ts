@@ -1,6 +1,7 @@
 import type { AccountId } from '../db/account-id.js';
 import { statement } from '../db/statement.js';
 import { eligible } from '../identity/eligibility.sql.js';
+import { isForPeopleOnly } from './claim-refusal.sql.js';
 
 /** A row of an inbox as the statement answers it; texts are JSON kept as it was sent. */
 export interface InboxRow {
@@ -36,8 +37,8 @@ const next = `and t.seq > $3 and t.deadline_at > now() order by t.seq limit $4 +
 
 /**
  * What waits for an executor (chapter 6, Inbox), oldest first: calls addressed to it; of the pools whose names it announces
- * what nobody has claimed and it is eligible for, and what it has claimed; for an agent's application that agent's
- * approvals. Whole rows until the page is full, at least one.
+ * what nobody has claimed and it is eligible for; of any pool what it has claimed, whatever it announces now; for an agent's
+ * application that agent's approvals. Whole rows until the page is full, at least one.
  *
  * Each part walks its own index in order of acceptance and reads no more rows than the page has; inputs are read only of
  * rows on it.
@@ -58,8 +59,11 @@ export const readInbox = statement<
       cross join lateral (
         select ${names} from tasks t join members m on m.id = t.principal_id
         where t.account_id = $1 and t.tool_name = announced.name and t.status = 'dispatched'
-          and t.addressed_role = 'tool_provider'
-          and (t.claimed_by = me.id or (t.claimed_by is null and ${eligible('me', 'm')})) ${next}) pooled)
+          and t.addressed_role = 'tool_provider' and t.claimed_by is null
+          and not ${isForPeopleOnly} and ${eligible('me', 'm')} ${next}) pooled)
+     union all
+     (select ${names} from tasks t
+      where t.claimed_by = $2 and t.status = 'dispatched' and t.addressed_id is null ${next})
      union all
      (select resting.* from me cross join lateral (
         select ${names} from tasks t

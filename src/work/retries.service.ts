@@ -10,10 +10,9 @@ import { refuse, refuseUntil } from '../errors/refusal.js';
 import { Acceptance } from '../routing/acceptance.service.js';
 import type { FrozenRun } from '../routing/frozen-run.js';
 import { taskJson, type TaskRow } from '../routing/task-row.js';
-import type { AdjudgedJob } from './adjudged.sql.js';
 import { AdjudicatedTasks, LOOK_AGAIN_MS, LOOKS } from './adjudicated-tasks.js';
 import { judgedCall } from './decisions.service.js';
-import { retryTask } from './retry.sql.js';
+import { type RetryJob, retryTask } from './retry.sql.js';
 import { isRetryable } from './retryable.js';
 import { SameTarget } from './same-target.js';
 import { retryVerdict } from './verdict.js';
@@ -55,7 +54,8 @@ export class Retries {
       if (found !== undefined) {
         const { account_id, run_id, task_key, generation, serving } = { ...task, account_id: run.accountId };
         const named = { account_id, run_id, task_key, generation, serving };
-        const job: AdjudgedJob = { ...named, ...retryVerdict(judgedCall(task), found, context) };
+        const verdict = retryVerdict(judgedCall(task), found, context);
+        const job: RetryJob = { ...named, ...verdict, of_agent: caller.kind === 'agent' };
         const row = await sql.row(retryTask, JSON.stringify([job]));
         if (row) return row;
       }

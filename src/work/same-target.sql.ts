@@ -43,6 +43,8 @@ export type AdjudicatedTask = TaskRow & {
   readonly is_due: boolean;
   /** What it rests with, hexadecimal. */
   readonly announced_sha256: string | null;
+  /** An agent called, in this generation. */
+  readonly of_agent: boolean;
   readonly executor_status: 'active' | 'revoked' | null;
   readonly serving: string | null;
 };
@@ -52,7 +54,7 @@ export const readAdjudicated = statement<[accountId: AccountId, runId: string, k
   'work_read_adjudicated',
   `select case ${absence('r', 't')} end as refusal, r.stopped_at is not null as is_stopped,
      coalesce(t.settled_at is null and t.deadline_at <= clock_timestamp(), false) as is_due,
-     encode(t.announced_sha256, 'hex') as announced_sha256,
+     encode(t.announced_sha256, 'hex') as announced_sha256, t.of_agent,
      (select e.status from executors e where e.id = t.addressed_id) as executor_status,
      ${serving('t', 'm')} as serving, ${taskColumns('t')}
    from runs r

@@ -50,7 +50,7 @@ export class Sweep implements OnApplicationBootstrap, BeforeApplicationShutdown 
   }
 
   /** Settles one batch; whether there may be more. Never throws. */
-  private async isMoreDue(): Promise<boolean> {
+  async isMoreDue(): Promise<boolean> {
     try {
       const rows = await this.database.rows(sweepDue, BATCH);
       this.isFailing = false;

@@ -17,13 +17,16 @@ export interface Verdict extends Approved {
   readonly effect_profile: string | null;
 }
 
+/** Why an agent's call fails whose tool has become an operator capability. */
+export const PEOPLE_ONLY = 'only people call this tool now';
+
 /** Where the task's target is now, or why it is nowhere. */
 export type Found = Place | 'executor_revoked' | 'tool_not_served';
 
 export interface RestingCall extends JudgedCall {
   /** What it rests with (`entryDigest`). */
   readonly announced_sha256: string | null;
-  /** It was called in the name of an agent. */
+  /** An agent called. */
   readonly isOfAgent: boolean;
 }
 
@@ -36,7 +39,7 @@ export function approvalVerdict(call: RestingCall, found: Found, context: DraftC
   const { memberId } = context.author;
   if (typeof found === 'string') return gone(found, memberId);
   if (found.isOperatorCapability && call.isOfAgent) {
-    return { ...gone('tool_not_served', memberId), error_detail: 'only people call this tool now' };
+    return { ...gone('tool_not_served', memberId), error_detail: PEOPLE_ONLY };
   }
   if (entryDigest(found.entries) === call.announced_sha256) {
     return { ...granted(found, context, call.input, 'human', memberId), effect_profile: null };

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { describeInBrowser, launchBrowser } from '../support/browser.js';
 import {
   announce,
   firstAccount,
@@ -12,24 +12,7 @@ import {
 } from '../support/factories.js';
 import { TestNode } from '../support/node.js';
 
-const CHROMIUM = process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium';
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
-const present = existsSync(CHROMIUM);
-if (!present)
-  process.stderr.write(
-    `SKIPPED: no ${CHROMIUM}, the Swagger page is not tried in a browser (set CHROMIUM_BIN)\n`,
-  );
-
-(present ? describe : describe.skip)('The Swagger page, in a browser', () => {
+describeInBrowser('The Swagger page, in a browser', () => {
   let node: TestNode;
   let agent: TestMember;
   let runner: TestExecutor;
@@ -42,7 +25,7 @@ if (!present)
     agent = await newAgent(node, account);
     runner = await newRunner(node, account);
     await announce(node, runner, [tool('read')]);
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    browser = await launchBrowser();
     page = await browser.newPage();
   }, 60_000);
   afterAll(async () => {

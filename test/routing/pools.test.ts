@@ -119,6 +119,46 @@ describe('A pool', () => {
     }
   });
 
+  it('member still lists what it has claimed when it announces the name no more, and may commit it', async () => {
+    const name = freshName();
+    const member = await provider();
+    await announce(one, member, [tool(name)]);
+    const run = await newRun(one, agent, null);
+    const [taken, waiting] = [
+      taskOf(await accept(one, agent, run, [toolStep(name)])),
+      taskOf(await accept(one, agent, run, [toolStep(name)])),
+    ];
+    const claim_token = await claimed(restDoor(one, member), taken);
+    await announce(one, member, []);
+    expect(await inboxOf(member, two)).toEqual([nameOf(taken)]);
+    const commit = await restDoor(two, member).ask('commit', {
+      ...nameOf(taken),
+      claim_token,
+      content: 'done',
+    });
+    expect(commit.status).toBe(200);
+    await announce(one, member, [tool(name)]);
+    expect(await inboxOf(member, two)).toEqual([nameOf(waiting)]);
+  });
+
+  it('is closed to a private provider of somebody else: for an agent’s call, and for a person’s', async () => {
+    const name = freshName();
+    const mine = await provider(account, { manager_public_id: steward.id, assignment_scope: 'user_private' });
+    const shared = await provider();
+    for (const member of [mine, shared]) await announce(one, member, [tool(name)]);
+    const stranger = await newHuman(one, account);
+    const foreign = await newAgent(one, account, { approval_floor: 'bypass' });
+    for (const caller of [stranger, foreign]) {
+      const task = taskOf(await accept(one, caller, await newRun(one, caller, null), [toolStep(name)]));
+      expect(await inboxOf(mine)).toEqual([]);
+      const answer = await restDoor(one, mine).ask('claim', nameOf(task));
+      expect(outcome({ ...answer, headers: {} })).toBe('409 not_eligible');
+      await claimed(restDoor(one, shared), task);
+    }
+    const task = taskOf(await accept(one, steward, await newRun(one, steward, null), [toolStep(name)]));
+    await claimed(restDoor(one, mine), task);
+  });
+
   it('tells every member that there is work', async () => {
     const name = freshName();
     const members = [await provider(), await provider()];
@@ -243,6 +283,34 @@ describe('A pool', () => {
       approval: { origin: 'human', decided_by: steward.id },
     });
   });
+
+  it('brings no agent to an operator capability: a provider that joins it without a description takes people’s calls only', async () => {
+    const name = freshName();
+    const [open, hidden] = [await provider(), await provider()];
+    await announce(one, open, [tool(name)]);
+    const claimOf = async (executor: TestExecutor, task: TaskName): Promise<string> =>
+      outcome({ ...(await restDoor(two, executor).ask('claim', nameOf(task))), headers: {} });
+    const callOf = async (member: TestMember): Promise<TaskBody> =>
+      taskOf(await accept(one, member, await newRun(one, member, null), [toolStep(name)]));
+    const [byAgent, byPerson] = [await callOf(agent), await callOf(steward)];
+    await announce(two, hidden, [{ name, effect_profile: WRITE }]);
+    expect(await inboxOf(hidden)).toEqual([nameOf(byPerson)]);
+    expect(await claimOf(hidden, byAgent)).toBe('409 not_addressed_here');
+    expect(await claimOf(hidden, byPerson)).toBe('200');
+    expect(await inboxOf(open)).toEqual([nameOf(byAgent)]);
+    // as soon as it is described, it is one for models
+    await announce(one, hidden, [tool(name)]);
+    expect(await claimOf(hidden, byAgent)).toBe('200');
+  });
+
+  it('that a person reaches through an agent’s run serves them: they have decided by calling', async () => {
+    const name = freshName();
+    const hidden = await provider();
+    await announce(one, hidden, [{ name, effect_profile: WRITE }]);
+    const task = taskOf(await accept(one, steward, await newRun(one, agent, null), [toolStep(name)]));
+    expect(await inboxOf(hidden)).toEqual([nameOf(task)]);
+    await claimed(restDoor(two, hidden), task);
+  });
 });
 
 describe('Tool provider overrides', () => {
@@ -347,6 +415,7 @@ describe('Tool provider overrides', () => {
       credential_id: agent.credentialId,
       caller_id: agent.id,
       author_id: agent.id,
+      of_agent: true,
       ordinal: 0,
       task_key: 'k',
       tool_name: 'memory_read',

@@ -4,7 +4,6 @@ import { newId } from '../../src/db/ids.js';
 import { Sweep } from '../../src/work/sweep.service.js';
 import { secondAccount } from '../discovery/second-account.js';
 import { accept, callStep, outcome, type TaskBody, taskOf, toolStep } from '../routing/stage.js';
-import { BusClient } from '../support/bus-client.js';
 import { until } from '../support/cluster.js';
 import {
   announce,
@@ -25,7 +24,16 @@ import {
   WRITE,
 } from '../support/factories.js';
 import { type HttpAnswer, TestNode } from '../support/node.js';
-import { claimed, newToken, pastDeadline, restDoor, type TaskName, taskNow } from './stage.js';
+import {
+  claimed,
+  codeOf,
+  type Door,
+  newToken,
+  pastDeadline,
+  restDoor,
+  type TaskName,
+  taskNow,
+} from './stage.js';
 
 let one: TestNode;
 let two: TestNode;
@@ -1189,4 +1197,61 @@ describe('An operator capability', () => {
     );
     expect(rows).toEqual([]);
   });
+
+  it('is not reached by an agent’s call that was accepted while models saw the tool; the claim settles it', async () => {
+    await announce(one, box, [tool('files_bytes', { effect_profile: WRITE })]);
+    const ofAgent = await newRun(one, free, box);
+    const task = await call(callStep('files_bytes'), ofAgent, free);
+    const byPerson = await call(toolStep('files_bytes', box), ofAgent, steward);
+    await announce(two, box, [HIDDEN]);
+    const claim = (door: Door, { run_public_id, task_key }: TaskName) =>
+      door.ask('claim', { run_public_id, task_key });
+    for (const door of [restDoor(one, box), restDoor(two, box)]) {
+      expect(codeOf(await claim(door, task))).toBe('409 tool_not_served');
+    }
+    expect(await taskNow(one, free, task)).toMatchObject({
+      status: 'failed',
+      error: { key: 'tool_not_served', detail: 'only people call this tool now' },
+    });
+    expect(await effectsOf(ofAgent)).toEqual([]);
+    // a person called: it is theirs to reach, on the agent's run too
+    await claimed(restDoor(one, box), byPerson);
+    // and who retries calls
+    expect(outcome(await ask('retry', task, free))).toBe('403 person_required');
+    expect(bodyOf(await ask('retry', task, steward))).toMatchObject({ status: 'dispatched', generation: 2 });
+    await claimed(restDoor(one, box), task);
+  });
+
+  it('is not reached through a provider that joins the pool behind the call, which stays with the others', async () => {
+    const name = 'pooled_bytes';
+    const providers: TestExecutor[] = [];
+    for (const registration_identifier of ['shows', 'hides']) {
+      const provider = {
+        kind: 'tool_provider',
+        display_name: registration_identifier,
+        registration_identifier,
+      };
+      const owned = { manager_public_id: account.adminId, assignment_scope: 'account_wide' };
+      providers.push(await newExecutor(one, account, { ...provider, ...owned }));
+    }
+    const [shows, hides] = providers as [TestExecutor, TestExecutor];
+    await announce(one, shows, [tool(name)]);
+    const ofAgent = await newRun(one, free, null);
+    const task = await call(toolStep(name), ofAgent, free);
+    await announce(one, hides, [{ name, effect_profile: READ_ONLY }]);
+    const byPerson = await call(toolStep(name), ofAgent, steward);
+    expect((await inboxOf(hides)).map(({ task_key }) => task_key)).toEqual([byPerson.task_key]);
+    expect(codeOf(await restDoor(two, hides).ask('claim', nameOf(task)))).toBe('409 not_addressed_here');
+    await claimed(restDoor(two, hides), nameOf(byPerson));
+    await claimed(restDoor(one, shows), nameOf(task));
+  });
 });
+
+/** The captures of a run. */
+async function effectsOf(runId: string): Promise<unknown[]> {
+  const { rows } = await one.db.pool.query<{ task_key: string }>(
+    `select task_key from tasks where run_id = $1 and capture_claimed_at is not null`,
+    [runId],
+  );
+  return rows;
+}

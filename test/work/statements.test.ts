@@ -164,7 +164,13 @@ describe('a plan', () => {
       const indexes = (await reads(readInbox))
         .filter(({ table }) => table === 'tasks')
         .map(({ index }) => index);
-      expect(indexes.sort()).toEqual(['tasks_inbox', 'tasks_pkey', 'tasks_pool', 'tasks_resting']);
+      expect(indexes.sort()).toEqual([
+        'tasks_inbox',
+        'tasks_pkey',
+        'tasks_pool',
+        'tasks_pool_claimed',
+        'tasks_resting',
+      ]);
     });
   });
 });
