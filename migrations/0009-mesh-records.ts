@@ -1,9 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What should exist on the bus (chapter 8): modules, and the instance id that an executor's own announcement bound.
- * Locks: `assignments` against writes while the key is checked; `announcements` and `tasks` exclusively, `tasks` for as
- * long as the index takes.
+ * What should exist on the bus (chapter 8): modules; and the calls that the kernel still has to run.
+ * Locks: `assignments` against writes while the key is checked, `tasks` while the index is built: seconds on a large table.
  */
 export class MeshRecords0009 implements MigrationInterface {
   readonly name = 'MeshRecords0000000000009';
@@ -25,9 +24,6 @@ export class MeshRecords0009 implements MigrationInterface {
       group by a.account_id, a.module;
       alter table assignments add foreign key (account_id, module) references modules (account_id, name);
 
-      -- the service id that an INFO document announced, until the next announcement; null where there was none
-      alter table announcements add column instance_id text;
-
       -- calls that the kernel still has to run, those of a lost node among them
       create index tasks_kernel on tasks (started_at) where status = 'dispatched' and addressed_role = 'kernel';
     `);
@@ -36,7 +32,6 @@ export class MeshRecords0009 implements MigrationInterface {
   async down(db: QueryRunner): Promise<void> {
     await db.query(`
       drop index tasks_kernel;
-      alter table announcements drop column instance_id;
       alter table assignments drop constraint assignments_account_id_module_fkey;
       drop table modules;
     `);

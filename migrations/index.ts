@@ -7,6 +7,7 @@ import { Retention0006 } from './0006-retention.js';
 import { BusGrants0007 } from './0007-bus-grants.js';
 import { MeshRecords0009 } from './0009-mesh-records.js';
 import { OperatorCapabilities0010 } from './0010-operator-capabilities.js';
+import { InstanceIds0011 } from './0011-instance-ids.js';
 
 /** Every migration, in order. Read by the node, the command and the tests alike. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   BusGrants0007,
   MeshRecords0009,
   OperatorCapabilities0010,
+  InstanceIds0011,
 ];

@@ -20,8 +20,7 @@ type Params = [
 /**
  * Replaces an announcement whole and raises its version, only while the executor is active at the caller's epoch: no row
  * otherwise, and nothing is written. One statement is the one transaction of chapter 2; the share lock makes a revocation
- * or a re-pair under way decide first. Texts go into `json` columns as they were sent. An instance id that an earlier
- * announcement bound is bound no more.
+ * or a re-pair under way decide first. Texts go into `json` columns as they were sent.
  */
 export const replaceAnnouncement = statement<Params, ExecutorDescriptionRow>(
   'announcement_replace',
@@ -37,7 +36,7 @@ export const replaceAnnouncement = statement<Params, ExecutorDescriptionRow>(
        version = announced.version + 1, tools = excluded.tools, tools_summary = excluded.tools_summary,
        tool_names = excluded.tool_names, operator_names = excluded.operator_names, environment = excluded.environment, documents = excluded.documents,
        delivery = excluded.delivery, max_in_flight = excluded.max_in_flight, search_text = excluded.search_text,
-       announced_at = excluded.announced_at, instance_id = excluded.instance_id
+       announced_at = excluded.announced_at
      returning executor_id
    )
    select executor.* from executor join replaced on replaced.executor_id = executor.id`,

@@ -1,7 +1,7 @@
 import type { AnnouncementRecord } from '../announcement/announcement-directory.js';
+import { isForModels } from '../announcement/for-models.js';
 import { JsonText } from '../db/json-text.js';
 import { poolTool } from '../routing/pool-tool.js';
-import { isForModels } from '../routing/where-it-goes.js';
 
 /** What is said of a tool, each text as it was announced. */
 export interface DescribedTool {

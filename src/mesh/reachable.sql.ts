@@ -27,7 +27,7 @@ export interface ConsoleToolRow {
 
 /**
  * Tools of executors that answer, which are given as pairs of executor and module, as far as the member may call them: those
- * that no model sees are people's. All words must be found in name, description, module or machine. In the order of
+ * that one of its executors shows to no model are people's. All words must be found in name, description, module or machine. In the order of
  * addresses, after the one given.
  */
 export const readConsoleTools = statement<
@@ -51,7 +51,8 @@ export const readConsoleTools = statement<
    ), tool as (
      select ${moduleOfEntry('e', 'entry')} as module, case when e.kind <> 'tool_provider' then e.machine end as machine,
        entry ->> 'name' as name, entry ->> 'description' as description,
-       (entry -> 'effect_profile')::text as effect_profile_text, answering.modules
+       (entry -> 'effect_profile')::text as effect_profile_text, answering.modules,
+       m.kind = 'agent' and entry ->> 'name' = any (a.operator_names) as is_hidden
      from answering
      join executors e on e.id = answering.executor_id and e.account_id = $1
      join members m on m.id = $2 and m.account_id = $1
@@ -59,10 +60,7 @@ export const readConsoleTools = statement<
      cross join lateral json_array_elements(
        -- the summary is short, and does not say which of several modules an entry is of
        case when cardinality(e.modules) = 1 then a.tools_summary else a.tools end) entry
-     where ${eligible('e', 'm')} and (m.kind = 'human'
-         or (entry ->> 'description' is not null
-           and coalesce(entry ->> 'input_schema_sha256', entry ->> 'input_schema') is not null)
-         or (entry ->> 'name' = 'skill' and json_array_length(a.documents) > 0))
+     where ${eligible('e', 'm')}
        and (e.kind <> 'tool_provider' or ${isGivenToPool('$1', `(entry ->> 'name')`)})
    )
    select module, machine, name, min(description) as description,
@@ -73,6 +71,7 @@ export const readConsoleTools = statement<
        select from unnest($5::text[]) word
        where strpos(lower(concat_ws(' ', name, description, module, machine)), word) = 0)
    group by module, machine, name
+   having not bool_or(is_hidden)
    order by module, coalesce(machine, ''), name
    limit $9`,
 );
