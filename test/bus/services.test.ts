@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Msg, RequestStrategy, type ServiceInfo } from 'nats';
 import { BusConnections } from '../../src/bus/bus-connections.js';
@@ -11,6 +16,7 @@ import {
 } from '../../src/runner/sdk/index.js';
 import { answerFaults } from '../interop/answer-schemas.js';
 import { GoReader } from '../interop/go-reader.js';
+import { hasNatsCommand } from '../interop/toolchains.js';
 import type { BusClient } from '../support/bus-client.js';
 import { until } from '../support/cluster.js';
 import {
@@ -289,6 +295,34 @@ describe('A runner', () => {
     expect((await infoOf('tools', shared.id)).endpoints).toMatchObject([{ name: 'two' }]);
     await next.close();
     await expect(infoOf('tools', shared.id)).rejects.toMatchObject({ code: '503' });
+  });
+});
+
+(hasNatsCommand() ? describe : describe.skip)('The `nats` command, with the credentials of a member', () => {
+  let home: string;
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'nexus-nats-'));
+    await writeFile(join(home, 'member.creds'), agent.bus.credentials ?? '', { mode: 0o600 });
+  });
+  afterAll(() => rm(home, { recursive: true }));
+
+  const nats = async (...args: string[]): Promise<string> => {
+    const { servers, subjects } = agent.bus;
+    const connection = ['--server', servers.join(','), '--creds', join(home, 'member.creds')];
+    const inbox = ['--inbox-prefix', subjects.inbox_prefix];
+    const env = { PATH: process.env['PATH'], HOME: home };
+    return (await promisify(execFile)('nats', [...connection, ...inbox, ...args], { env })).stdout;
+  };
+
+  it('lists, shows and counts what serves', async () => {
+    const list = await nats('micro', 'list');
+    for (const name of ['nexus-executor', 'tools', 'files']) expect(list).toContain(name);
+    const info = await nats('micro', 'info', 'tools', executor.id);
+    for (const text of ['build-box', `${executor.subjects.tool}.look`, 'The tool look'])
+      expect(info).toContain(text);
+    expect(await nats('micro', 'stats', 'tools')).toContain('look');
+    expect(await nats('micro', 'ping')).toContain(executor.id);
   });
 });
 

@@ -33,6 +33,17 @@ export function pythonWithNats(): string | undefined {
   }
 }
 
+/** Whether the `nats` command is here; says so where it is not. */
+export function hasNatsCommand(): boolean {
+  try {
+    execFileSync('nats', ['--version'], { stdio: 'pipe' });
+    return true;
+  } catch (fault) {
+    skipped('the nats command does not run', 'the nats command', 'install natscli', fault);
+    return false;
+  }
+}
+
 function skipped(what: string, toolchain: string, mend: string, fault: unknown): void {
   const missing = (fault as { code?: unknown }).code === 'ENOENT';
   console.warn(
