@@ -44,14 +44,14 @@ export async function readRegistration(file: string): Promise<Registration> {
 export function asRegistration(value: unknown, source: string): Registration {
   const texts = [
     'executor.public_id',
-    'executor.kind',
-    'executor.machine',
-    'executor.assignment_scope',
     'secret',
     'bus.subjects.executor',
     'bus.subjects.work',
     'bus.subjects.tool',
     'bus.subjects.inbox_prefix',
+    'executor.kind',
+    'executor.machine',
+    'executor.assignment_scope',
   ];
   for (const path of texts) {
     const found = at(value, path);
