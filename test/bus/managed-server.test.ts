@@ -139,21 +139,10 @@ describe('A runner of the SDK', () => {
 
   it('keeps serving across a restart of the server, and says so when it is registered anew elsewhere', async () => {
     const fields = { registration_identifier: 'sdk' };
-    const body = ok(
-      await node.http('POST', '/platform_api/v1/executors', {
-        token: account.platformToken,
-        body: {
-          kind: 'runner',
-          display_name: 'sdk',
-          manager_public_id: account.adminId,
-          assignment_scope: 'account_wide',
-          ...fields,
-        },
-      }),
-    ).body;
+    const { registration } = await newRunner(node, account, fields);
     const said: string[] = [];
     const runner = await connectRunner({
-      registration: body,
+      registration,
       log: (level, message) => void said.push(`${level} ${message}`),
     });
     await runner.announce({
@@ -172,11 +161,8 @@ describe('A runner of the SDK', () => {
     const runner = await newRunner(node, account);
     const agent = await newAgent(node, account, { approval_floor: 'bypass' });
     const work = `${node.env.NEXUS_BUS_PREFIX}.work.somebody-else.1`;
-    const registration = {
-      executor: { public_id: runner.id, credential_epoch: runner.epoch },
-      secret: runner.token,
-      bus: { ...runner.bus, subjects: { ...runner.subjects, work } },
-    };
+    const bus = { ...runner.bus, subjects: { ...runner.subjects, work } };
+    const registration = { ...runner.registration, bus };
     const said: string[] = [];
     const log = (level: string, message: string): void => void said.push(`${level} ${message}`);
     const served = await connectRunner({ registration, log, readEveryMs: 200 });
