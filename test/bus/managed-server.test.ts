@@ -14,7 +14,9 @@ import { until } from '../support/cluster.js';
 import {
   accountOf,
   firstAccount,
+  newAgent,
   newHuman,
+  newRun,
   newRunner,
   ok,
   onBus,
@@ -127,27 +129,24 @@ describe('A node whose NATS lets everybody in', () => {
 });
 
 describe('A runner of the SDK', () => {
+  const noop = {
+    name: 'noop',
+    effect_profile: READ_ONLY,
+    description: 'Does nothing',
+    input_schema: { type: 'object' },
+    handler: () => Promise.resolve('done'),
+  };
+
   it('keeps serving across a restart of the server, and says so when it is registered anew elsewhere', async () => {
     const fields = { registration_identifier: 'sdk' };
-    const body = ok(
-      await node.http('POST', '/platform_api/v1/executors', {
-        token: account.platformToken,
-        body: {
-          kind: 'runner',
-          display_name: 'sdk',
-          manager_public_id: account.adminId,
-          assignment_scope: 'account_wide',
-          ...fields,
-        },
-      }),
-    ).body;
+    const { registration } = await newRunner(node, account, fields);
     const said: string[] = [];
     const runner = await connectRunner({
-      registration: body,
+      registration,
       log: (level, message) => void said.push(`${level} ${message}`),
     });
     await runner.announce({
-      tools: [{ name: 'noop', effect_profile: READ_ONLY, handler: () => Promise.resolve('done') }],
+      tools: [noop],
     });
     await server.stop();
     await startAgain();
@@ -156,6 +155,26 @@ describe('A runner of the SDK', () => {
     await newRunner(node, account, fields);
     await until(() => Promise.resolve(said.some((line) => line.includes('Ask to be paired again'))));
     await runner.close();
+  });
+
+  it('says which subject it was refused, and works on without it', async () => {
+    const runner = await newRunner(node, account);
+    const agent = await newAgent(node, account, { approval_floor: 'bypass' });
+    const work = `${node.env.NEXUS_BUS_PREFIX}.work.somebody-else.1`;
+    const bus = { ...runner.bus, subjects: { ...runner.subjects, work } };
+    const registration = { ...runner.registration, bus };
+    const said: string[] = [];
+    const log = (level: string, message: string): void => void said.push(`${level} ${message}`);
+    const served = await connectRunner({ registration, log, readEveryMs: 200 });
+    await served.announce({ tools: [noop] });
+    expect(said).toContain(`error NATS does not let this executor subscribe ${work}`);
+    const run = await newRun(node, agent, runner);
+    const steps = [{ call: { name: 'noop', key: 'a', input: {} } }];
+    const path = `/agent_api/v1/runs/${run}/tasks`;
+    ok(await node.http('POST', path, { token: agent.token, body: { steps } }));
+    const answer = await node.http('GET', `${path}/a?wait_ms=10000`, { token: agent.token });
+    expect(answer.body.task).toMatchObject({ status: 'completed', content: 'done' });
+    await served.close();
   });
 
   it('that starts with credentials which are refused gives up after a while, as with a bad secret', async () => {

@@ -207,7 +207,7 @@ export class BusLink {
       else if (status.type === Events.Error && !this.refused.heard(status.data)) {
         const { permissionContext: denied } = status;
         const what = denied
-          ? `NATS does not let this executor ${denied.operation} ${denied.subject}`
+          ? `NATS does not let this executor ${denied.operation === 'publish' ? 'publish on' : 'subscribe'} ${denied.subject}`
           : 'NATS reports a fault';
         this.log('error', what, { fault: status.data });
       }

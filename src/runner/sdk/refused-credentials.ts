@@ -6,7 +6,7 @@ import type { Log } from './log.js';
 const LASTING = 2;
 /** A first connect gives up after refusals for this long. */
 const GIVE_UP_AFTER_MS = 10_000;
-const SLOWLY_MS = 30_000;
+const SLOWLY_MS = 10_000;
 
 /** How NATS takes the credentials of a registration: refused again and again, they were revoked or replaced. */
 export class RefusedCredentials {
