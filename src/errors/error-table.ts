@@ -47,7 +47,10 @@ const table = {
   execution_details_pruned: { status: 410, meaning: 'Retention has pruned the detail of this run.' },
   content_too_large: { status: 413, meaning: 'The body or the result is larger than its bound.' },
   // 422: well-formed, and not acceptable
-  ambiguous_address: { status: 422, meaning: 'The address names more than one instance; details lists them.' },
+  ambiguous_address: {
+    status: 422,
+    meaning: 'The address names more than one instance; details lists them.',
+  },
   duplicate_tool_name: { status: 422, meaning: 'Two callables would have the same name.' },
   frame_too_large: { status: 422, meaning: 'A progress frame is at most 64 KiB.' },
   invalid_announcement: { status: 422, meaning: 'The announcement breaks its grammar.' },

@@ -8,6 +8,7 @@ import { ENV, type Env } from '../config/env.js';
 import type { AccountId } from '../db/account-id.js';
 import { Database } from '../db/database.js';
 import { refuseUntil } from '../errors/refusal.js';
+import { isUuid } from '../kernel/names.js';
 import type { Assignment, Fleet } from './fleet.js';
 import { type AssignmentRow, readAssignments, readForeignIds } from './fleet-records.sql.js';
 import { askDirectly, gather } from './gather.js';
@@ -16,6 +17,9 @@ import { type DirectAnswers, type Instance, instancesToAsk, keyOf, prove } from 
 
 /** Directed asks under way at a time (chapter 8). */
 const DIRECTED_AT_A_TIME = 32;
+/** How long a directed ask waits, and one of somebody who was late. */
+const DIRECTED_MS = 1_000;
+const LATE_MS = 3_000;
 /** Whoever was not asked within this long counts as not answering: many that hang must not hang the asker. */
 const DIRECTED_FOR_MS = 8_000;
 /** How long an account's connection may take to be made. */
@@ -57,7 +61,8 @@ export class Fleets {
     const { answers, malformed } = await gather(connection);
     // read after the gather: what was announced meanwhile is not held against whoever announced it
     const assignments = await this.assignmentsOf(accountId);
-    const direct = await askAll(connection, instancesToAsk(assignments, answers));
+    const heard = new Set(answers.map(keyOf));
+    const direct = await askAll(connection, instancesToAsk(assignments, answers), heard);
     const own = await this.ownAnswers(accountId, assignments, answers);
     return {
       askedAt,
@@ -117,24 +122,31 @@ export class Fleets {
     const known = new Set(assignments.flatMap(({ executorId, boundId }) => [executorId, boundId]));
     const strangers = answers.map(({ id }) => id).filter((id) => !known.has(id));
     if (strangers.length === 0) return answers;
-    const rows = await this.database.rows(readForeignIds, accountId, strangers);
+    const rows = await this.database.rows(readForeignIds, accountId, strangers, strangers.filter(isUuid));
     const foreign = new Set(rows.map(({ id }) => id));
     return answers.filter(({ id }) => !foreign.has(id));
   }
 }
 
-async function askAll(connection: NatsConnection, instances: readonly Instance[]): Promise<DirectAnswers> {
+/** Asks all of these directly. Who has answered everybody, and is late now, is busy and not gone: it is asked once more. */
+async function askAll(
+  connection: NatsConnection,
+  instances: readonly Instance[],
+  heard: ReadonlySet<string>,
+): Promise<DirectAnswers> {
   const limit = pLimit(DIRECTED_AT_A_TIME);
   const ends = performance.now() + DIRECTED_FOR_MS;
   const found = new Map<string, InfoAnswer>();
-  await Promise.all(
-    instances.map((instance) =>
-      limit(async () => {
-        if (performance.now() > ends) return;
-        const answer = await askDirectly(connection, instance.name, instance.id);
-        if (answer) found.set(keyOf(instance), answer);
-      }),
-    ),
-  );
+  const ask = async (instance: Instance): Promise<void> => {
+    const key = keyOf(instance);
+    for (const timeout of heard.has(key) ? [DIRECTED_MS, LATE_MS] : [DIRECTED_MS]) {
+      if (performance.now() > ends) return;
+      const answer = await askDirectly(connection, instance, timeout);
+      if (answer === 'late') continue;
+      if (answer) found.set(key, answer);
+      return;
+    }
+  };
+  await Promise.all(instances.map((instance) => limit(() => ask(instance))));
   return found;
 }
