@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { connect, type ConnectionOptions, Events, type NatsConnection } from 'nats';
+import { connect, type ConnectionOptions, Events, type NatsConnection, type PublishOptions } from 'nats';
 
 const SAY_EVERY_MS = 10_000;
 const LETS_EVERYBODY_IN =
@@ -52,11 +52,11 @@ export class BusConnection {
     this.keepOpen().catch((fault: Error) => this.log.error(`gave up: ${fault.message}`));
   }
 
-  /** Publishes if it can. False when the connection is down: the message is lost. */
-  publish(subject: string, payload: string): boolean {
+  /** Publishes if it can. False when the connection is down: the message is lost. Throws where it is too large. */
+  publish(subject: string, payload: string, options?: PublishOptions): boolean {
     if (!this.connection || !this.up || this.connection.isClosed() || this.connection.isDraining())
       return false;
-    this.connection.publish(subject, payload);
+    this.connection.publish(subject, payload, options);
     return true;
   }
 

@@ -78,6 +78,7 @@ const announcement = (
   documentsText: new JsonText(JSON.stringify(documents)),
   delivery: 'claim',
   maxInFlight: 16,
+  instanceId: null,
   announcedAt: new Date(0),
 });
 

@@ -43,6 +43,8 @@ export interface Place {
   readonly announcedTimeoutMs: number | undefined;
   /** The announced entries that say so: one, those of a pool, or none for the kernel. */
   readonly entries: readonly ServedTool[];
+  /** How the call reaches whoever it is addressed to (chapter 8). */
+  readonly delivery: 'claim' | 'serve';
   /** Served, and never shown to a model: only people call it (chapter 2). */
   readonly isOperatorCapability: boolean;
 }
@@ -142,7 +144,14 @@ export function namedPlace(
   );
   if (!pooled) throw notServed(step.path, toolName);
   if (pooled.isOperatorCapability) requirePerson(step, caller);
-  return { role: 'tool_provider', toolName, executorId: null, announcementVersion: null, ...pooled };
+  return {
+    role: 'tool_provider',
+    toolName,
+    executorId: null,
+    announcementVersion: null,
+    delivery: 'claim',
+    ...pooled,
+  };
 }
 
 /** The place of a kernel tool. */
@@ -158,6 +167,7 @@ export function kernelPlace(tool: KernelTool): Place {
     profileText: JSON.stringify(profile),
     announcedTimeoutMs: undefined,
     entries: [],
+    delivery: 'claim',
     isOperatorCapability: false,
   };
 }
@@ -180,6 +190,7 @@ function servedPlace(
     profileText: tool.effectProfileText,
     announcedTimeoutMs: tool.timeoutMs,
     entries: [tool],
+    delivery: announcement.delivery,
     isOperatorCapability,
   };
 }

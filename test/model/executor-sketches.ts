@@ -6,6 +6,7 @@ import {
   type Entry,
   EXECUTORS,
   type ExecutorName,
+  isOpen,
   PROFILES,
   REGISTRATIONS,
   type State,
@@ -127,12 +128,22 @@ export const held = (verb: 'claim_status' | 'progress'): fc.Arbitrary<Sketch> =>
 const entry: fc.Arbitrary<Entry> = fc.record(
   {
     profile: fc.constantFrom(...(Object.keys(PROFILES) as (keyof typeof PROFILES)[])),
-    isDescribed: rarely(fc.constant(true), fc.constant(false), 4),
+    isDescribed: rarely(fc.constant(true), fc.constant(false), 3),
     words: fc.nat(1),
     timeout: fc.constantFrom(...CLOCKS.announced),
   },
   { requiredKeys: ['profile', 'isDescribed', 'words'] },
 );
+
+/** Someone who has a call to do or to wait for, or anyone of these. */
+export const involved = (executors: readonly ExecutorName[]): fc.Arbitrary<(state: State) => ExecutorName> =>
+  fc
+    .record({ isAnyone: fc.boolean(), anyone: fc.constantFrom(...executors), back })
+    .map(({ isAnyone, anyone, back: distance }) => ({ tasks }: State): ExecutorName => {
+      const task = isAnyone ? undefined : nth(tasks.filter(isOpen), distance);
+      const name = task?.claim?.by ?? task?.addressed ?? anyone;
+      return executors.includes(name) ? name : anyone;
+    });
 
 /** Runners serve `edit` and `read`, the others `edit` and `find`. */
 export function announceOf(executors: readonly ExecutorName[], isWhole: boolean): fc.Arbitrary<Sketch> {
@@ -145,12 +156,13 @@ export function announceOf(executors: readonly ExecutorName[], isWhole: boolean)
       );
   return fc
     .record({
-      name: fc.constantFrom(...executors),
+      who: involved(executors),
       isStale: rarely(fc.constant(false), fc.constant(true), 12),
       edit: served,
       other: served,
     })
-    .map(({ name, isStale, edit, other }): Sketch => ({ state }) => {
+    .map(({ who, isStale, edit, other }): Sketch => ({ state }) => {
+      const name = who(state);
       const second = REGISTRATIONS[name].kind === 'runner' ? 'read' : 'find';
       const tools = { ...(edit && { edit }), ...(other && { [second]: other }) };
       return { verb: 'announce', as: actorOf(state, { name, provider: 'p1', isStale }), tools };

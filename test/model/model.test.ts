@@ -25,7 +25,7 @@ const PATH = process.env['MODEL_PATH'];
 const TIME_MS = 12_000;
 /** How long a failing sequence is made shorter. */
 const SHORTEN_MS = 60_000;
-const LENGTH = { minLength: 40, maxLength: 80, size: 'max' } as const;
+const LENGTH = { minLength: 120, maxLength: 200, size: 'max' } as const;
 
 let nodes: readonly [TestNode, TestNode];
 

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import type { Command } from './command.js';
-import { announceOf, claim, claimAgain, commitOf, extend, held, isClaimed } from './executor-sketches.js';
+import {
+  announceOf,
+  claim,
+  claimAgain,
+  commitOf,
+  extend,
+  held,
+  involved,
+  isClaimed,
+} from './executor-sketches.js';
 import { accept, adjudicate, createRun, mode, onRun } from './member-sketches.js';
 import { back, nth, rarely, type Sent, type Sketch, weightedOf } from './sketch.js';
 import { EXECUTORS, isOpen, type Member, MEMBERS, type Task } from './world.js';
@@ -12,9 +21,10 @@ const administer = fc
       { weight: 6, arbitrary: fc.constantFrom('re_pair' as const, 'shutdown' as const) },
       { weight: 6, arbitrary: fc.constant('resume' as const) },
     ),
-    executor: fc.constantFrom(...EXECUTORS),
+    who: involved(EXECUTORS),
   })
-  .map(({ verb, executor }): Sketch => ({ state }) => {
+  .map(({ verb, who }): Sketch => ({ state }) => {
+    const executor = who(state);
     // registered once more, a revoked one would be another executor
     if (verb === 're_pair' && state.executors[executor].isRevoked) return undefined;
     return { verb, executor };
@@ -54,7 +64,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Sketch>])[] = [
   [1, held('progress')],
   [8, adjudicate('approve', 'steward', rests)],
   [2, adjudicate('deny', 'steward', rests)],
-  [7, adjudicate('retry', 'principal', isFailed)],
+  [9, adjudicate('retry', 'principal', isFailed)],
   [2, adjudicate('cancel', 'principal', isOpen)],
   [1, adjudicate('read_task', 'principal', () => true)],
   [2, onRun('read_run')],
@@ -69,7 +79,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Sketch>])[] = [
       })
       .map(({ by, runner: chosen }): Sketch => () => ({ verb: 'set_default', by, runner: chosen })),
   ],
-  [6, announceOf(EXECUTORS, false)],
+  [8, announceOf(EXECUTORS, false)],
   [4, administer],
   [4, expire],
   [3, always({ verb: 'sweep' })],
