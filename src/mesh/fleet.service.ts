@@ -9,6 +9,7 @@ import type { AccountId } from '../db/account-id.js';
 import { Database } from '../db/database.js';
 import { refuseUntil } from '../errors/refusal.js';
 import { isUuid } from '../kernel/names.js';
+import { Redelivery } from '../work/delivery/redelivery.service.js';
 import type { Assignment, Fleet } from './fleet.js';
 import { type AssignmentRow, readAssignments, readForeignIds } from './fleet-records.sql.js';
 import { askDirectly, gather } from './gather.js';
@@ -27,7 +28,7 @@ const REACH_MS = 2_000;
 
 /**
  * What answers on an account's bus, beside what should (chapter 8). Invariant: it only informs, and never decides where a
- * call goes. Nothing is kept from one gather to the next; askers of one account share the gather that is under way.
+ * call goes; at most a call is delivered sooner, to whom it was accepted for. Nothing is kept from one gather to the next; askers of one account share the gather that is under way.
  */
 @Injectable()
 export class Fleets {
@@ -40,6 +41,7 @@ export class Fleets {
     private readonly connections: BusConnections,
     private readonly database: Database,
     private readonly announcements: AnnouncementDirectory,
+    private readonly redelivery: Redelivery,
   ) {
     this.subjects = new Subjects(env.NEXUS_BUS_PREFIX);
     this.isManaged = env.NEXUS_BUS_AUTH === 'managed';
@@ -64,10 +66,13 @@ export class Fleets {
     const heard = new Set(answers.map(keyOf));
     const direct = await askAll(connection, instancesToAsk(assignments, answers), heard);
     const own = await this.ownAnswers(accountId, assignments, answers);
+    const proven = prove(assignments, own, direct, this.subjects.prefix);
+    // calls that found nobody are delivered again when their executor is seen (chapter 8, Delivery)
+    for (const { assignment } of proven.services) if (assignment) this.redelivery.seen(assignment.executorId);
     return {
       askedAt,
       gatheredMs: Math.round(performance.now() - started),
-      ...prove(assignments, own, direct, this.subjects.prefix),
+      ...proven,
       malformed,
       assignments,
     };
