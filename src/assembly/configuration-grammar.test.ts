@@ -112,8 +112,8 @@ describe('A configuration is refused', () => {
     ],
     [
       'validation_failed',
-      'tool_definitions[0].function.name names a reserved kernel namespace (nexus.console)',
-      { tool_definitions: [definition({}, { name: 'nexus.console.call' })] },
+      "tool_definitions[0].function must be byte-equal to the catalogue's mesh_call",
+      { tool_definitions: [definition({}, { name: 'mesh_call' })] },
     ],
     [
       'validation_failed',

@@ -38,9 +38,12 @@ export const readAssignments = statement<[AccountId], AssignmentRow>(
 );
 
 /** Which of these service ids are another account's, whose answers a bus that is not managed brings here as well. */
-export const readForeignIds = statement<[AccountId, ids: readonly string[]], { id: string }>(
+export const readForeignIds = statement<
+  [AccountId, ids: readonly string[], executorIds: readonly string[]],
+  { id: string }
+>(
   'fleet_read_foreign_ids',
-  `select e.id::text as id from executors e where e.account_id <> $1 and e.id::text = any ($2)
+  `select e.id::text as id from executors e where e.account_id <> $1 and e.id = any ($3::uuid[])
    union
    select a.instance_id from announcements a where a.account_id <> $1 and a.instance_id = any ($2)`,
 );

@@ -8,6 +8,8 @@ import { ENV, type Env } from '../config/env.js';
 import type { AccountId } from '../db/account-id.js';
 import { Database } from '../db/database.js';
 import { refuseUntil } from '../errors/refusal.js';
+import { isUuid } from '../kernel/names.js';
+import { Redelivery } from '../work/delivery/redelivery.service.js';
 import type { Assignment, Fleet } from './fleet.js';
 import { type AssignmentRow, readAssignments, readForeignIds } from './fleet-records.sql.js';
 import { askDirectly, gather } from './gather.js';
@@ -16,6 +18,9 @@ import { type DirectAnswers, type Instance, instancesToAsk, keyOf, prove } from 
 
 /** Directed asks under way at a time (chapter 8). */
 const DIRECTED_AT_A_TIME = 32;
+/** How long a directed ask waits, and one of somebody who was late. */
+const DIRECTED_MS = 1_000;
+const LATE_MS = 3_000;
 /** Whoever was not asked within this long counts as not answering: many that hang must not hang the asker. */
 const DIRECTED_FOR_MS = 8_000;
 /** How long an account's connection may take to be made. */
@@ -23,7 +28,7 @@ const REACH_MS = 2_000;
 
 /**
  * What answers on an account's bus, beside what should (chapter 8). Invariant: it only informs, and never decides where a
- * call goes. Nothing is kept from one gather to the next; askers of one account share the gather that is under way.
+ * call goes; at most a call is delivered sooner, to whom it was accepted for. Nothing is kept from one gather to the next; askers of one account share the gather that is under way.
  */
 @Injectable()
 export class Fleets {
@@ -36,6 +41,7 @@ export class Fleets {
     private readonly connections: BusConnections,
     private readonly database: Database,
     private readonly announcements: AnnouncementDirectory,
+    private readonly redelivery: Redelivery,
   ) {
     this.subjects = new Subjects(env.NEXUS_BUS_PREFIX);
     this.isManaged = env.NEXUS_BUS_AUTH === 'managed';
@@ -57,12 +63,16 @@ export class Fleets {
     const { answers, malformed } = await gather(connection);
     // read after the gather: what was announced meanwhile is not held against whoever announced it
     const assignments = await this.assignmentsOf(accountId);
-    const direct = await askAll(connection, instancesToAsk(assignments, answers));
+    const heard = new Set(answers.map(keyOf));
+    const direct = await askAll(connection, instancesToAsk(assignments, answers), heard);
     const own = await this.ownAnswers(accountId, assignments, answers);
+    const proven = prove(assignments, own, direct, this.subjects.prefix);
+    // calls that found nobody are delivered again when their executor is seen (chapter 8, Delivery)
+    for (const { assignment } of proven.services) if (assignment) this.redelivery.seen(assignment.executorId);
     return {
       askedAt,
       gatheredMs: Math.round(performance.now() - started),
-      ...prove(assignments, own, direct, this.subjects.prefix),
+      ...proven,
       malformed,
       assignments,
     };
@@ -117,24 +127,31 @@ export class Fleets {
     const known = new Set(assignments.flatMap(({ executorId, boundId }) => [executorId, boundId]));
     const strangers = answers.map(({ id }) => id).filter((id) => !known.has(id));
     if (strangers.length === 0) return answers;
-    const rows = await this.database.rows(readForeignIds, accountId, strangers);
+    const rows = await this.database.rows(readForeignIds, accountId, strangers, strangers.filter(isUuid));
     const foreign = new Set(rows.map(({ id }) => id));
     return answers.filter(({ id }) => !foreign.has(id));
   }
 }
 
-async function askAll(connection: NatsConnection, instances: readonly Instance[]): Promise<DirectAnswers> {
+/** Asks all of these directly. Who has answered everybody, and is late now, is busy and not gone: it is asked once more. */
+async function askAll(
+  connection: NatsConnection,
+  instances: readonly Instance[],
+  heard: ReadonlySet<string>,
+): Promise<DirectAnswers> {
   const limit = pLimit(DIRECTED_AT_A_TIME);
   const ends = performance.now() + DIRECTED_FOR_MS;
   const found = new Map<string, InfoAnswer>();
-  await Promise.all(
-    instances.map((instance) =>
-      limit(async () => {
-        if (performance.now() > ends) return;
-        const answer = await askDirectly(connection, instance.name, instance.id);
-        if (answer) found.set(keyOf(instance), answer);
-      }),
-    ),
-  );
+  const ask = async (instance: Instance): Promise<void> => {
+    const key = keyOf(instance);
+    for (const timeout of heard.has(key) ? [DIRECTED_MS, LATE_MS] : [DIRECTED_MS]) {
+      if (performance.now() > ends) return;
+      const answer = await askDirectly(connection, instance, timeout);
+      if (answer === 'late') continue;
+      if (answer) found.set(key, answer);
+      return;
+    }
+  };
+  await Promise.all(instances.map((instance) => limit(() => ask(instance))));
   return found;
 }

@@ -1,6 +1,7 @@
-import { createInbox, type Msg, type NatsConnection } from 'nats';
+import { createInbox, ErrorCode, type Msg, type NatsConnection, type NatsError } from 'nats';
 import { NODE_INBOX } from '../bus/grants/permissions.js';
 import { type InfoAnswer, readInfo } from './info-answer.js';
+import type { Instance } from './proof.js';
 
 /** No answer for this long ends a gather (chapter 8). */
 const QUIET_MS = 250;
@@ -9,9 +10,6 @@ const LIMIT_MS = 2_000;
 /** What a gather reads at most: whoever floods it is cut off, and the assignments are asked one by one all the same. */
 const ANSWERS_MAX = 20_000;
 const BYTES_MAX = 256 * 1024 * 1024;
-
-/** How long a directed ask waits. Where nobody listens the server says so at once. */
-const DIRECTED_MS = 1_000;
 
 export interface Gathered {
   readonly answers: InfoAnswer[];
@@ -46,19 +44,20 @@ export async function gather(connection: NatsConnection): Promise<Gathered> {
   return { answers, malformed };
 }
 
-/** Asks one instance on its own subject; undefined where nobody answers, or nothing that can be read. */
+/**
+ * Asks one instance on its own subject. `late` where somebody listens and is silent for `timeout` ms; undefined where nobody
+ * listens, which the server says at once, or nothing comes that can be read.
+ */
 export async function askDirectly(
   connection: NatsConnection,
-  name: string,
-  id: string,
-): Promise<InfoAnswer | undefined> {
+  { name, id }: Instance,
+  timeout: number,
+): Promise<InfoAnswer | 'late' | undefined> {
   try {
-    const answer = readInfo(
-      await connection.request(`$SRV.INFO.${name}.${id}`, undefined, { timeout: DIRECTED_MS }),
-    );
+    const answer = readInfo(await connection.request(`$SRV.INFO.${name}.${id}`, undefined, { timeout }));
     return answer?.name === name && answer.id === id ? answer : undefined;
-  } catch {
-    return undefined;
+  } catch (fault) {
+    return (fault as NatsError).code === (ErrorCode.Timeout as string) ? 'late' : undefined;
   }
 }
 

@@ -24,7 +24,7 @@ const moduleOfTool = (e: string, a: string, toolName: string): string => `
 /**
  * Who serves a tool that an address may mean, of those whom the principal and the caller may both reach: in the module, and
  * on the machine where one is named. Providers in other modules too, since a pool has one name for all of them. At most
- * `limit`, in the order of machines.
+ * `limit`, those in the module first, in the order of machines.
  */
 export const readAddressed = statement<
   [
@@ -51,7 +51,7 @@ export const readAddressed = statement<
        and ${mayReach('e', 'm', 'c')}
    ) served
    where served.module = $4 or served.kind = 'tool_provider'
-   order by served.machine, served.module
+   order by served.module = $4 desc, served.machine, served.module
    limit $7`,
 );
 

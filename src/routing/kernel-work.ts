@@ -17,12 +17,12 @@ import { TaskEvents } from './task-events.js';
 import type { TaskRow } from './task-row.js';
 
 /** The run's principal: a kernel tool shows what that member may see, whoever called it. */
-export interface KernelCaller {
+interface KernelCaller {
   readonly accountId: AccountId;
   readonly memberId: string;
 }
 
-type KernelTool = (caller: KernelCaller, input: Readonly<Record<string, unknown>>) => Promise<KernelResult>;
+type KernelRun = (caller: KernelCaller, input: Readonly<Record<string, unknown>>) => Promise<KernelResult>;
 
 /** Kernel tools that a node runs at a time. */
 const AT_A_TIME = 8;
@@ -42,7 +42,7 @@ const GRACE_MS = 3_000;
 @Injectable()
 export class KernelWork implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly log = new Logger(KernelWork.name);
-  private readonly tools = new Map<string, KernelTool>();
+  private readonly tools = new Map<string, KernelRun>();
   private readonly running = new Map<string, Promise<void>>();
   private readonly admitted = pLimit(AT_A_TIME);
   private looking: NodeJS.Timeout | undefined;
@@ -54,7 +54,7 @@ export class KernelWork implements OnApplicationBootstrap, BeforeApplicationShut
   ) {}
 
   /** Serves the tool of this wire name. Called while the node is built. */
-  serve(name: string, tool: KernelTool): void {
+  serve(name: string, tool: KernelRun): void {
     this.tools.set(name, tool);
   }
 

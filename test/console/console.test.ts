@@ -512,7 +512,7 @@ describeInBrowser('The console page, in a browser', () => {
         not_answering: [
           { module: 'memory', machine: 'attic', executor_public_id: runner.id, last_seen_at: null },
         ],
-        unexpected: [{ service: TURNED, reason: MARKUP }],
+        unexpected: [{ service: { name: TURNED, id: 'stranger' }, reason: MARKUP }],
         malformed: 3,
       });
       const { page } = console;
@@ -521,7 +521,7 @@ describeInBrowser('The console page, in a browser', () => {
         /Machines\s+1\s+Services\s+1\s+Tools\s+2[^]*Malformed answers\s+3/,
       );
       expect(await console.row('memory').innerText()).toMatch(/^memory\s+attic/);
-      expect(await console.row('invoice').innerText()).toBe(`${TURNED_SHOWN}\t${MARKUP}`);
+      expect(await console.row('invoice').innerText()).toBe(`${TURNED_SHOWN} (stranger)\t${MARKUP}`);
       await page.getByText('2 tools').click();
       expect(await page.getByRole('listitem').first().innerText()).toBe(`tool-0\n${MARKUP}`);
       expect(await page.locator('img, main script').count()).toBe(0);

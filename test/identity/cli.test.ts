@@ -142,6 +142,7 @@ describe('The nexus program', () => {
     expect(commands.map((command) => command.name())).toEqual([
       'accounts',
       'runner',
+      'mesh',
       'migrate',
       'bus-config',
       'env',

@@ -10,7 +10,7 @@ type Asked = Readonly<Record<string, unknown>>;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads what it expects, and fails where it is not
 type Answer = any;
 
-export type Reading = 'machines' | 'services' | 'tools' | 'describe';
+type Reading = 'machines' | 'services' | 'tools' | 'describe';
 
 /** One member at one of the console's doors. */
 export interface ConsoleDoor {
@@ -20,7 +20,7 @@ export interface ConsoleDoor {
   close(): Promise<void>;
 }
 
-export const KERNEL_TOOLS = ['machines', 'services', 'tools', 'describe', 'call'].map(
+const KERNEL_TOOLS = ['machines', 'services', 'tools', 'describe', 'call'].map(
   (verb) => `nexus.console.${verb}`,
 );
 

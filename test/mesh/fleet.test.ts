@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { headers } from 'nats';
+import { Redelivery } from '../../src/work/delivery/redelivery.service.js';
 import { secondAccount } from '../discovery/second-account.js';
 import {
   announce,
@@ -187,6 +188,18 @@ describe('GET /platform_api/v1/mesh', () => {
     expect(missed(mesh)).toContain(executor.id);
     expect(mesh.gathered_ms).toBeGreaterThanOrEqual(1_000);
     expect(mesh.gathered_ms).toBeLessThan(4_000);
+  });
+
+  it('tells of whoever answers, so that calls which found nobody are delivered again', async () => {
+    const [here, liar, victim] = [await runner(), await runner(), await runner()];
+    await answers(here, serviceOf(here, ['ls']));
+    await answersWith(liar, (reply) => reply(infoText(serviceOf(victim, ['ls']))));
+    const seen = jest.spyOn(node.app.get(Redelivery), 'seen');
+    await meshOf(node, account);
+    const told = seen.mock.calls.map(([executorId]) => executorId);
+    seen.mockRestore();
+    expect(told).toContain(here.id);
+    expect(told).not.toContain(victim.id);
   });
 
   it('is asked of the bus once for all who ask at a time', async () => {

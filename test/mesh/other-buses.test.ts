@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect } from 'nats';
 import { OwnNatsServer } from '../runner/own-nats-server.js';
 import { secondAccount } from '../discovery/second-account.js';
 import { until } from '../support/cluster.js';
@@ -14,7 +15,7 @@ import {
 import { TestNode } from '../support/node.js';
 import { taskNow } from '../work/stage.js';
 import { consoleRun } from './console-doors.js';
-import { type Answerer, answerAs, answering, meshOf, reasonsOf, serviceOf } from './stage.js';
+import { type Answerer, answerAs, answering, infoText, meshOf, reasonsOf, serviceOf } from './stage.js';
 import { accept, callStep, outcome, taskOf } from '../routing/stage.js';
 
 let nats: OwnNatsServer;
@@ -59,6 +60,44 @@ describe('On a bus that Nexus does not manage, which carries all accounts', () =
     const mesh = await meshOf(node, account);
     await stranger.stop();
     expect(reasonsOf(mesh, 'stranger')).toEqual(['there is no record of it']);
+    expect(answering(mesh)).toEqual([mine.id]);
+  });
+});
+
+describe('A gather is bounded', () => {
+  /** Answers the next `$SRV.INFO` as the test says, beside everybody else. */
+  const whenAsked = async (answer: (reply: (payload: string) => void) => void): Promise<Answerer> => {
+    const connection = await connect({ servers: nats.url });
+    connection.subscribe('$SRV.INFO', {
+      callback: (_, { reply = '' }) => answer((payload) => connection.publish(reply, payload)),
+    });
+    await connection.flush();
+    return { connection, stop: () => connection.close() };
+  };
+
+  it('by the number of answers: a flood hides nobody, and fills no page', async () => {
+    const flood = await whenAsked((reply) => {
+      for (let index = 0; index < 25_000; index += 1)
+        reply(infoText(serviceOf(mine, ['ls'], { id: `flood-${index}` })));
+    });
+    const mesh = await meshOf(node, account);
+    await flood.stop();
+    expect(answering(mesh)).toEqual([mine.id]);
+    expect(mesh.unexpected).toHaveLength(1_000);
+    expect(mesh.gathered_ms).toBeLessThan(5_000);
+  });
+
+  it('by two seconds, however long somebody goes on answering', async () => {
+    let dripping: NodeJS.Timeout | undefined;
+    const drip = await whenAsked((reply) => {
+      dripping = setInterval(() => reply('{'), 100);
+    });
+    const mesh = await meshOf(node, account);
+    clearInterval(dripping);
+    await drip.stop();
+    expect(mesh.gathered_ms).toBeGreaterThanOrEqual(1_900);
+    expect(mesh.gathered_ms).toBeLessThan(4_000);
+    expect(mesh.malformed).toBeGreaterThan(5);
     expect(answering(mesh)).toEqual([mine.id]);
   });
 });

@@ -89,7 +89,7 @@ const silentRow = (one) =>
   row([foreign(one.module), foreign(one.machine), code(one.executor_public_id), moment(one.last_seen_at)]);
 
 const unexpectedRow = ({ service, reason }) =>
-  row([foreign(typeof service === 'string' ? service : JSON.stringify(service)), foreign(reason, 400)]);
+  row([foreign(`${service.name} (${service.id})`), foreign(reason, 400)]);
 
 function machineSection({ machine, services }, has) {
   const { frame, body } = table(`Services of ${machine}`, [
