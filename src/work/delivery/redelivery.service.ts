@@ -1,11 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import pLimit from 'p-limit';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { AnnouncementDirectory } from '../../announcement/announcement-directory.js';
 import { NodeEvents } from '../../bus/node-events.js';
 import { ToolRequests } from '../../bus/tool-requests.js';
@@ -17,13 +10,7 @@ import { SettledTasks } from '../settled-tasks.js';
 import { DeliveredCalls } from './delivered-calls.service.js';
 import { type DeliveredRow, deliverWaiting } from './deliver-waiting.sql.js';
 import { newClaim } from './delivery-claim.js';
-import { readWaitingExecutors } from './waiting-executors.sql.js';
 
-/** How often every executor with calls waiting is tried, give or take a fifth, in ms. */
-const PERIOD_MS = 5_000;
-/** Executors tried in one period, and at a time. */
-const TRIED = 200;
-const TRIED_AT_ONCE = 4;
 /** Calls claimed in one statement; one where nobody listened the last time. */
 const BATCH = 32;
 /** After a first call nobody heard: whoever subscribed meanwhile is found without waiting for the period. */
@@ -34,7 +21,6 @@ const AGAIN_AFTER_MS = 250;
  */
 const AFTER_VERB_MS = 50;
 const BETWEEN_TRIES_MS = 1_000;
-const FIRST = '00000000-0000-0000-0000-000000000000';
 
 /** An executor that calls wait for. */
 interface Waited {
@@ -53,19 +39,15 @@ interface Waited {
 
 /**
  * Delivers calls that could not be delivered when they were accepted (chapter 8, Delivery): on the executor's next announcement
- * or any verb of it, when it was seen on the bus, when one of its calls ends, and every 5 s. Invariant: a node knows of every
- * executor that it left calls waiting for, and tells the others, so that whoever sees a place become free fills it; the
+ * or any verb of it, when it was seen on the bus, when one of its calls ends, and in each period. Invariant: a node knows of
+ * every executor that it left calls waiting for, and tells the others, so that whoever sees a place become free fills it; the
  * period finds what a lost event or a lost node has left.
  */
 @Injectable()
-export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class Redelivery implements BeforeApplicationShutdown {
   private readonly log = new Logger(Redelivery.name);
   private readonly waited = new Map<string, Waited>();
   private readonly stop = new AbortController();
-  private readonly limit = pLimit(TRIED_AT_ONCE);
-  private trying: Promise<void> | undefined;
-  private after = FIRST;
-  private isFailing = false;
 
   constructor(
     private readonly database: KeyedDatabase,
@@ -93,14 +75,9 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
     });
   }
 
-  onApplicationBootstrap(): void {
-    this.trying = this.keepTrying();
-  }
-
   async beforeApplicationShutdown(): Promise<void> {
     this.stop.abort();
     for (const { timer } of this.waited.values()) clearTimeout(timer);
-    await this.trying;
     for (const { running } of [...this.waited.values()]) await running;
   }
 
@@ -114,6 +91,11 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
     const waited = this.entry(accountId, executorId);
     if (this.stop.signal.aborted) this.tell(waited);
     else void this.run(waited);
+  }
+
+  /** Delivers what waits for the executor. Resolves when nothing more can be done about it now; never throws. */
+  async retry(accountId: AccountId, executorId: string): Promise<void> {
+    if (!this.stop.signal.aborted) await this.run(this.entry(accountId, executorId));
   }
 
   /** The executor was seen, by a verb or on the bus: where calls found nobody they are delivered again. */
@@ -228,31 +210,5 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
     if (!claim) return void this.settled.announce([row]);
     this.events.changed(row);
     return this.delivered.send(row, { ...claim, epoch: row.claim_epoch });
-  }
-
-  private async keepTrying(): Promise<void> {
-    const { signal } = this.stop;
-    while (!signal.aborted) {
-      await this.tryAll();
-      const jittered = PERIOD_MS * (0.8 + 0.4 * Math.random());
-      await pause(jittered, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
-  /** The next executors with calls waiting, all of them in turn. Never throws. */
-  private async tryAll(): Promise<void> {
-    try {
-      await this.delivered.lookUpOverdue();
-      const found = await this.database.rows(readWaitingExecutors, this.after, TRIED);
-      this.after = found.length === TRIED ? (found.at(-1)?.executor ?? FIRST) : FIRST;
-      this.isFailing = false;
-      await Promise.all(
-        found.map(({ account, executor }) => this.limit(() => this.run(this.entry(account, executor)))),
-      );
-    } catch (fault) {
-      if (!this.isFailing)
-        this.log.error(`redelivery failed and goes on trying: ${(fault as Error).message}`);
-      this.isFailing = true;
-    }
   }
 }
