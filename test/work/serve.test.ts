@@ -4,6 +4,10 @@ import { ToolRequests } from '../../src/bus/tool-requests.js';
 import type { AccountId } from '../../src/db/account-id.js';
 import { KeyedDatabase } from '../../src/db/keyed-database.js';
 import { connectRunner, type Registration, type ServedTool } from '../../src/runner/sdk/index.js';
+import type { ExecutorCaller } from '../../src/doors/caller.js';
+import { jobLane } from '../../src/work/job-lane.js';
+import { releaseCalls, type ReleaseJob } from '../../src/work/delivery/release.sql.js';
+import { claimOn } from '../../src/work/task-claim.js';
 import { Redelivery } from '../../src/work/delivery/redelivery.service.js';
 import { DeliveredCalls } from '../../src/work/delivery/delivered-calls.service.js';
 import { accept, callStep, outcome, taskOf, toolStep } from '../routing/stage.js';
@@ -86,6 +90,11 @@ async function rowOf({ run_public_id, task_key }: TaskName): Promise<Record<stri
     [run_public_id, task_key],
   );
   return rows[0] as Record<string, unknown>;
+}
+
+async function accountId(): Promise<AccountId> {
+  const { rows } = await one.db.pool.query<{ id: AccountId }>('select id from accounts limit 1');
+  return rows[0]?.id as AccountId;
 }
 
 const call = (step: object = {}, node = one): Promise<TaskName> =>
@@ -621,9 +630,9 @@ describe('no responders', () => {
     for (const task of tasks) await until(task, isFree);
     const program = await server();
     await program.serve('echo');
-    const { rows } = await one.db.pool.query<{ id: AccountId }>('select id from accounts limit 1');
+    const id = await accountId();
     for (let times = 0; times < 5; times += 1) {
-      for (const node of [one, two]) node.app.get(Redelivery).wake(rows[0]?.id as AccountId, runner.id);
+      for (const node of [one, two]) node.app.get(Redelivery).wake(id, runner.id);
     }
     await program.heard(30);
     for (const { reply } of program.calls) reply('once');
@@ -665,6 +674,31 @@ describe('no responders', () => {
       status: 'timed_out',
       error: { key: 'tool_timeout' },
     });
+  });
+
+  it('at the deadline the release and the sweep race, and one of them acts', async () => {
+    await announced(['echo'], { max_in_flight: 64 });
+    const program = await server();
+    await program.serve('echo');
+    await Promise.all(Array.from({ length: 32 }, () => call()));
+    const calls = await program.heard(32);
+    await one.db.pool.query(
+      `update tasks set deadline_at = clock_timestamp() + (seq % 8) * interval '20 milliseconds' where run_id = $1`,
+      [run],
+    );
+    const lane = jobLane<ReleaseJob>(one.app.get(KeyedDatabase), releaseCalls);
+    const caller = { executorId: runner.id, epoch: 1, accountId: await accountId() } as ExecutorCaller;
+    const released = await Promise.all(
+      calls.map(async ({ run_public_id, task_key, token }) => {
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 160));
+        const claim = claimOn(caller, run_public_id, task_key, token);
+        return lane.run({ ...claim, generation: 1 });
+      }),
+    );
+    for (const [index, task] of calls.entries()) {
+      const row = await until(task, (now) => isFree(now) || now['settled_at'] !== null);
+      expect(isFree(row)).toBe(released[index] !== undefined);
+    }
   });
 
   it('a runner cannot say it in the server’s place: the call it has heard stays claimed', async () => {

@@ -22,10 +22,12 @@ const AGAIN_AFTER_MS = 250;
 const AFTER_VERB_MS = 50;
 const BETWEEN_TRIES_MS = 1_000;
 
-/** An executor that calls wait for. */
+/** An executor that calls wait for, or may wait for. */
 interface Waited {
   readonly accountId: AccountId;
   readonly executorId: string;
+  /** Some do, as far as is known: what is accepted now must not overtake them. */
+  isCertain: boolean;
   /** Its last call found nobody: one is sent ahead of the others. */
   isUnheard: boolean;
   /** The other nodes know. */
@@ -69,7 +71,7 @@ export class Redelivery implements BeforeApplicationShutdown {
       if (!isRemote) return;
       const isKnown = this.waited.has(executor);
       const waited = this.entry(account, executor);
-      waited.isTold = true;
+      waited.isCertain = waited.isTold = true;
       if (!unheard) void this.run(waited);
       else if (!isKnown) waited.isUnheard = true;
     });
@@ -83,12 +85,13 @@ export class Redelivery implements BeforeApplicationShutdown {
 
   /** Whether calls wait for the executor, as far as this node knows: a later one would overtake them. */
   isWaitedFor(executorId: string): boolean {
-    return this.waited.has(executorId);
+    return this.waited.get(executorId)?.isCertain ?? false;
   }
 
   /** Calls wait for the executor. A node that stops leaves them to the others. */
   wake(accountId: AccountId, executorId: string): void {
     const waited = this.entry(accountId, executorId);
+    waited.isCertain = true;
     if (this.stop.signal.aborted) this.tell(waited);
     else void this.run(waited);
   }
@@ -109,7 +112,7 @@ export class Redelivery implements BeforeApplicationShutdown {
   private look(executorId: string): void {
     this.announcements.get(executorId).then(
       (announcement) => {
-        if (announcement?.delivery === 'serve') this.wake(announcement.accountId, executorId);
+        if (announcement?.delivery === 'serve') void this.retry(announcement.accountId, executorId);
       },
       (fault: Error) => this.log.warn(`an announcement was not read: ${fault.message}`),
     );
@@ -118,7 +121,9 @@ export class Redelivery implements BeforeApplicationShutdown {
   private unheard(accountId: AccountId, executorId: string): void {
     const isKnown = this.waited.has(executorId);
     const waited = this.entry(accountId, executorId);
-    waited.isUnheard = true;
+    // what is under way may have looked before the call was free again
+    if (!waited.isUnheard) waited.again = true;
+    waited.isCertain = waited.isUnheard = true;
     waited.triedAt = performance.now();
     this.tell(waited);
     if (!isKnown) this.runIn(waited, AGAIN_AFTER_MS);
@@ -134,6 +139,7 @@ export class Redelivery implements BeforeApplicationShutdown {
     const waited: Waited = {
       accountId,
       executorId,
+      isCertain: false,
       isUnheard: false,
       isTold: false,
       triedAt: 0,
@@ -162,9 +168,8 @@ export class Redelivery implements BeforeApplicationShutdown {
 
   /** One run for an executor at a time; what happens meanwhile makes it run once more. */
   private run(waited: Waited): Promise<void> {
-    if (waited.running) waited.again = true;
-    waited.running ??= this.deliverAll(waited).finally(() => (waited.running = undefined));
-    return waited.running;
+    waited.again = true;
+    return (waited.running ??= this.deliverAll(waited));
   }
 
   private async deliverAll(waited: Waited): Promise<void> {
@@ -174,11 +179,14 @@ export class Redelivery implements BeforeApplicationShutdown {
         waited.again = false;
         isMore = await this.deliver(waited);
       } while (waited.again && !this.stop.signal.aborted);
+      waited.isCertain = isMore;
       if (isMore) return this.tell(waited);
       clearTimeout(waited.timer);
       this.waited.delete(waited.executorId);
     } catch (fault) {
       this.log.warn(`waiting calls were not delivered: ${(fault as Error).message}`);
+    } finally {
+      waited.running = undefined;
     }
   }
 
@@ -192,8 +200,8 @@ export class Redelivery implements BeforeApplicationShutdown {
       waited.triedAt = performance.now();
       const rows = await this.database.rows(deliverWaiting, accountId, executorId, tokens, mostBytes);
       const sent = rows.flatMap((row) => this.send(row, claims) ?? []);
-      if (sent.length === 0) return rows[0]?.is_more ?? false;
-      await this.requests.roundTrip(accountId);
+      if (rows[0]?.run_id === null) return rows[0].is_more;
+      if (sent.length > 0) await this.requests.roundTrip(accountId);
       waited.isUnheard = sent.some(({ isUnheard }) => isUnheard);
       if (waited.isUnheard) return true;
       if (!rows[0]?.is_more) return false;
