@@ -6,6 +6,7 @@ import { Restorations0005 } from './0005-restorations.js';
 import { Retention0006 } from './0006-retention.js';
 import { BusGrants0007 } from './0007-bus-grants.js';
 import { ServedCalls0008 } from './0008-served-calls.js';
+import { MeshRecords0009 } from './0009-mesh-records.js';
 import { OperatorCapabilities0010 } from './0010-operator-capabilities.js';
 import { InstanceIds0011 } from './0011-instance-ids.js';
 
@@ -19,6 +20,7 @@ export const migrations = [
   Retention0006,
   BusGrants0007,
   ServedCalls0008,
+  MeshRecords0009,
   OperatorCapabilities0010,
   InstanceIds0011,
 ];

@@ -41,6 +41,7 @@ create table assignments (
   machine text not null,
   executor_id uuid not null,
   constraint assignments_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint assignments_account_id_module_fkey FOREIGN KEY (account_id, module) REFERENCES modules(account_id, name),
   constraint assignments_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES executors(id),
   constraint assignments_pkey PRIMARY KEY (account_id, module, machine)
 );
@@ -198,6 +199,15 @@ create table members (
   constraint members_account_id_id_key UNIQUE (account_id, id)
 );
 
+create table modules (
+  account_id uuid not null,
+  name text not null,
+  declares_tools boolean not null,
+  interchangeable boolean not null,
+  constraint modules_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint modules_pkey PRIMARY KEY (account_id, name)
+);
+
 create table pruned_runs_to_empty (
   account_id uuid not null,
   run_id uuid not null,
@@ -326,6 +336,7 @@ CREATE INDEX tasks_captured ON public.tasks USING btree (run_id, capture_claimed
 CREATE INDEX tasks_delivered ON public.tasks USING btree (addressed_id) WHERE ((status = 'dispatched'::text) AND (deadline_before_delivery IS NOT NULL));
 CREATE INDEX tasks_due ON public.tasks USING btree (deadline_at) WHERE (status = ANY (ARRAY['dispatched'::text, 'needs_approval'::text]));
 CREATE INDEX tasks_inbox ON public.tasks USING btree (addressed_id, seq) WHERE ((status = 'dispatched'::text) AND (addressed_id IS NOT NULL));
+CREATE INDEX tasks_kernel ON public.tasks USING btree (started_at) WHERE ((status = 'dispatched'::text) AND (addressed_role = 'kernel'::text));
 CREATE INDEX tasks_pool ON public.tasks USING btree (account_id, tool_name, seq) WHERE ((status = 'dispatched'::text) AND (addressed_role = 'tool_provider'::text));
 CREATE INDEX tasks_pool_claimed ON public.tasks USING btree (claimed_by, seq) WHERE ((status = 'dispatched'::text) AND (addressed_id IS NULL) AND (claimed_by IS NOT NULL));
 CREATE INDEX tasks_resting ON public.tasks USING btree (principal_id, seq) WHERE (status = 'needs_approval'::text);

@@ -20,6 +20,8 @@ import { DeclarationStore } from './declaration-store.js';
 import { Deliveries, type DeliveryClaim } from './deliveries.js';
 import { Dispatch } from './dispatch.js';
 import type { FrozenRun } from './frozen-run.js';
+import { KernelWork } from './kernel-work.js';
+import { MeshAddresses } from './mesh-addresses.js';
 import { PlaceFinder } from './place-finder.js';
 import type { Step } from './step.js';
 import { draftTask } from './task-draft.js';
@@ -47,8 +49,10 @@ export class Acceptance {
     private readonly keyed: KeyedDatabase,
     private readonly declarations: DeclarationStore,
     private readonly finder: PlaceFinder,
+    private readonly addresses: MeshAddresses,
     private readonly dispatch: Dispatch,
     private readonly deliveries: Deliveries,
+    private readonly kernelWork: KernelWork,
     private readonly events: TaskEvents,
     private readonly metrics: Metrics,
   ) {
@@ -104,7 +108,7 @@ export class Acceptance {
     throw refuseUntil('unavailable', 1, 'the announcement addressed is being replaced; try again');
   }
 
-  /** Tells whoever waits: nodes, followers and executors. Called once the tasks are committed. */
+  /** Tells whoever waits: nodes, followers, executors, the kernel itself. Called once the tasks are committed. */
   announce(rows: readonly TaskRow[]): void {
     for (const row of rows) {
       if (row.settled_at !== null) this.metrics.settled(row.status);
@@ -113,6 +117,7 @@ export class Acceptance {
       if (claim) this.deliveries.deliver(row, claim);
     }
     this.dispatch.available(rows);
+    this.kernelWork.take(rows);
   }
 
   /** The tasks of the request; none where the statement did not hold. Throws `key_taken`. */
@@ -146,7 +151,9 @@ export class Acceptance {
     const context = { declaration, defaultRunnerId: run.defaultRunnerId, policy: run.policy, author };
     const drafts: TaskDraft[] = [];
     for (const [ordinal, asked] of steps.entries()) {
-      const step = calledStep(asked, declaration);
+      const called = calledStep(asked, declaration);
+      const step =
+        called.kind === 'address' ? await this.addresses.becomes(sql, author, run, called) : called;
       const place = await this.finder.find(sql, author, run, declaration, step);
       if (!place) return undefined;
       const draft = draftTask(step, ordinal, place, context);

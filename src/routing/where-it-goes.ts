@@ -8,7 +8,7 @@ import { isServedName } from '../kernel/names.js';
 import { reservedNamespace } from '../kernel/reserved-names.js';
 import type { CallAuthor } from './call-author.js';
 import { poolTool } from './pool-tool.js';
-import type { Step } from './step.js';
+import type { DirectStep, Step } from './step.js';
 
 /** What a step asks for, before anybody looked who serves it. */
 export type Address =
@@ -58,7 +58,7 @@ type Named = Pick<Step, 'path'>;
  * What a step addresses (chapter 5, Where it goes). `defaultRunnerId` is the current default; it counts only for a route
  * without a UUID. Throws `tool_not_declared`, `runner_target_required`, `route_mismatch` and `tool_not_served`.
  */
-export function addressOf(step: Step, run: AddressingRun, defaultRunnerId: string | null): Address {
+export function addressOf(step: DirectStep, run: AddressingRun, defaultRunnerId: string | null): Address {
   if (step.kind === 'call') return addressOfCall(step.name, step.path, run);
   const { name, path, route } = step;
   if (!route) {

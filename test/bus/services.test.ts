@@ -83,7 +83,7 @@ async function gather(verb: Verb, target = ''): Promise<Msg[]> {
   const answers: Msg[] = [];
   const plan = { strategy: RequestStrategy.JitterTimer, maxWait: 2_000, jitter: 300 };
   for await (const answer of await member.connection.requestMany(`$SRV.${verb}${target}`, '', plan))
-    answers.push(answer as Msg);
+    answers.push(answer);
   return answers;
 }
 

@@ -5,7 +5,8 @@
  * - `--quick`: only with 64 calls in flight, in under five minutes
  * - `--rounds N`, `--seconds N`: how often and for how long each peer is measured at each number of calls in flight
  * - `--markdown`: tables as Markdown
- * - `--only calls|discovery|effects|growth|prune|sweep`: that alone; nothing is kept. `--tasks N`: in a table of so many
+ * - `--only calls|discovery|effects|growth|mesh|prune|sweep`: that alone; nothing is kept. `--tasks N`: in a table of so many
+ * - `--gathers N`: how often `--only mesh` asks a thousand services
  * - `--out FOLDER`: where the result is kept, instead of `bench-results`
  * - `--profile`: no figures, but where the time of the Nexus node and its runner goes
  */
@@ -14,6 +15,7 @@ import { benchCalls } from './calls-bench.mjs';
 import { benchDiscovery } from './discovery-bench.mjs';
 import { benchEffects } from './effects-bench.mjs';
 import { benchGrowth, TEN_MILLION } from './growth-bench.mjs';
+import { benchMesh } from './mesh-bench.mjs';
 import { profileCalls } from './profile-bench.mjs';
 import { benchPrune } from './prune-bench.mjs';
 import { judged, ratiosOf } from './ratios.mjs';
@@ -30,6 +32,7 @@ const { values } = parseArgs({
     markdown: { type: 'boolean', default: false },
     only: { type: 'string' },
     tasks: { type: 'string' },
+    gathers: { type: 'string' },
     out: { type: 'string', default: RESULTS },
     profile: { type: 'boolean', default: false },
   },
@@ -54,6 +57,7 @@ const SECTIONS = {
   growth: async () => printGrowth(await benchGrowth({ ...plan, tasks: tasks(TEN_MILLION) })),
   discovery: () => onNexus(benchDiscovery),
   effects: () => onNexus(benchEffects),
+  mesh: () => onNexus(benchMesh),
   prune: () => onNexus(benchPrune),
   sweep: () => onNexus(benchSweep),
 };
@@ -113,6 +117,7 @@ function printGrowth({ rows }) {
 async function onNexus(bench) {
   const stage = await Stage.open();
   const node = await stage.startNexus();
-  await bench(stage, node, stage.product, { tasks: tasks(1_000_000), print });
+  const gathers = Number(values.gathers ?? (quick ? 50 : 1_000));
+  await bench(stage, node, stage.product, { tasks: tasks(1_000_000), gathers, print });
   await stage.close();
 }

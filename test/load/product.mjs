@@ -28,6 +28,7 @@ export async function provision(url, home) {
   const { secret: agentToken, bus } = await ask('POST', credentials, { name: 'bench' });
   return {
     ask,
+    manager,
     agentToken,
     platformToken,
     bus,
