@@ -1,6 +1,7 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { NodeEvents } from '../bus/node-events.js';
+import { ENV, type Env } from '../config/env.js';
 import { Database } from '../db/database.js';
 import { statement } from '../db/statement.js';
 import { VersionedCache } from '../identity/versioned-cache.js';
@@ -29,7 +30,8 @@ const readIfNewer = statement<
 /**
  * What each executor serves, parsed once for each version. A replacement is seen as soon as its event is; while events may
  * be lost, every `get` asks the database for the version. An executor that never announced has no record: it serves
- * nothing. Whoever accepts or delivers checks the name again inside its own statement.
+ * nothing. Whoever accepts or delivers checks the name again inside its own statement. On a bus that Nexus does not manage
+ * nobody is delivered to, whatever they announced while it did (chapter 8).
  */
 @Injectable()
 export class AnnouncementDirectory {
@@ -38,6 +40,7 @@ export class AnnouncementDirectory {
   private readonly records = new LRUCache<string, AnnouncementRecord>({ maxSize: PARSED_CHARACTERS });
 
   constructor(
+    @Inject(ENV) private readonly env: Env,
     private readonly database: Database,
     events: NodeEvents,
   ) {
@@ -59,7 +62,9 @@ export class AnnouncementDirectory {
     const row = await this.database.row(readIfNewer, executorId, known?.version ?? 0);
     if (!row) return undefined;
     if (row.tools === null) return known;
-    const record = readAnnouncement(row);
+    const record = readAnnouncement(
+      this.env.NEXUS_BUS_AUTH === 'managed' ? row : { ...row, delivery: 'claim' },
+    );
     const size = RECORD_CHARACTERS + row.tools.length + row.environment.length + row.documents.length;
     this.records.set(executorId, record, { size });
     return record;

@@ -11,6 +11,7 @@ import { Claims } from './claims.service.js';
 import { Commits } from './commits.service.js';
 import { Decisions } from './decisions.service.js';
 import { DeliveredCalls } from './delivery/delivered-calls.service.js';
+import { RedeliveryPeriod } from './delivery/redelivery-period.service.js';
 import { Redelivery } from './delivery/redelivery.service.js';
 import { ServeDeliveries } from './delivery/serve-deliveries.js';
 import { Extensions } from './extensions.service.js';
@@ -45,6 +46,7 @@ import { WorkController } from './work.controller.js';
     Inbox,
     Progress,
     Redelivery,
+    RedeliveryPeriod,
     Retries,
     Revocation,
     SameTarget,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connect, headers, type NatsConnection } from 'nats';
+import { connect, headers, type NatsConnection, type Subscription } from 'nats';
+import { NodeEvents } from '../../src/bus/node-events.js';
 import { declaredVerbs } from '../../src/doors/verb.js';
 import type { BusClient } from '../support/bus-client.js';
 import { until } from '../support/cluster.js';
@@ -18,6 +19,8 @@ import {
   tool,
 } from '../support/factories.js';
 import { TestNode } from '../support/node.js';
+import { callStep } from '../routing/stage.js';
+import { parked, taskNow } from '../work/stage.js';
 
 const ANNOUNCEMENT = '/agent_api/v1/executor/announcement';
 
@@ -139,5 +142,26 @@ describe('Against a NATS that Nexus does not manage', () => {
         message: expect.stringMatching(/^delivery must be claim /),
       });
     }
+  });
+
+  it('nobody is delivered to who announced serve while Nexus managed the bus', async () => {
+    const other = await newRunner(node, account);
+    await announce(node, other, [tool('read')]);
+    await node.db.pool.query(
+      `update announcements set delivery = 'serve', version = version + 1 where executor_id = $1`,
+      [other.id],
+    );
+    node.app.get(NodeEvents).publish('executor', { id: other.id });
+    const agent = await newAgent(node, account, { approval_floor: 'bypass' });
+    const client = await onBus(other);
+    const [work, calls] = [other.subjects.work, `${other.subjects.tool}.>`].map((subject) =>
+      client.connection.subscribe(subject, { max: 1 }),
+    ) as [Subscription, Subscription];
+    await client.connection.flush();
+    const task = await parked(node, agent, await newRun(node, agent, other), callStep('read'));
+    for await (const push of work) expect(push.json()).toMatchObject({ event: 'work_available', ...task });
+    expect(calls.getReceived()).toBe(0);
+    expect(await taskNow(node, agent, task)).not.toHaveProperty('claimed_by');
+    await client.close();
   });
 });

@@ -1,5 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { headers } from 'nats';
+import { ToolRequests } from '../../src/bus/tool-requests.js';
 import type { AccountId } from '../../src/db/account-id.js';
+import { KeyedDatabase } from '../../src/db/keyed-database.js';
+import { connectRunner, type Registration, type ServedTool } from '../../src/runner/sdk/index.js';
+import type { ExecutorCaller } from '../../src/doors/caller.js';
+import { jobLane } from '../../src/work/job-lane.js';
+import { releaseCalls, type ReleaseJob } from '../../src/work/delivery/release.sql.js';
+import { claimOn } from '../../src/work/task-claim.js';
 import { Redelivery } from '../../src/work/delivery/redelivery.service.js';
 import { DeliveredCalls } from '../../src/work/delivery/delivered-calls.service.js';
 import { accept, callStep, outcome, taskOf, toolStep } from '../routing/stage.js';
@@ -22,7 +30,16 @@ import {
 } from '../support/factories.js';
 import { TestNode } from '../support/node.js';
 import { announceServe, Server } from './serve-stage.js';
-import { codeOf, newToken, parked, pastDeadline, restDoor, taskNow, type TaskName } from './stage.js';
+import {
+  claimed,
+  codeOf,
+  newToken,
+  parked,
+  pastDeadline,
+  restDoor,
+  taskNow,
+  type TaskName,
+} from './stage.js';
 
 let one: TestNode;
 let two: TestNode;
@@ -75,6 +92,11 @@ async function rowOf({ run_public_id, task_key }: TaskName): Promise<Record<stri
   return rows[0] as Record<string, unknown>;
 }
 
+async function accountId(): Promise<AccountId> {
+  const { rows } = await one.db.pool.query<{ id: AccountId }>('select id from accounts limit 1');
+  return rows[0]?.id as AccountId;
+}
+
 const call = (step: object = {}, node = one): Promise<TaskName> =>
   parked(node, agent, run, callStep('echo', step));
 
@@ -115,7 +137,7 @@ describe('delivery serve', () => {
     await program.serve('echo');
     await call();
     const seen: string[] = [];
-    const { pool } = one.app.get((await import('../../src/db/keyed-database.js')).KeyedDatabase);
+    const { pool } = one.app.get(KeyedDatabase);
     const query = pool.query.bind(pool) as (...args: unknown[]) => unknown;
     pool.query = ((...args: unknown[]) => {
       const { name } = args[0] as { name?: string };
@@ -376,6 +398,123 @@ describe('delivery serve', () => {
   });
 });
 
+describe('a size', () => {
+  it('of an input as large as it may be is delivered', async () => {
+    await announced();
+    const program = await server();
+    await program.serve('echo', ({ input, reply }) => reply(String(input.length)));
+    const text = 'x'.repeat(256 * 1024 - 11);
+    const task = await call({ input: { text } });
+    expect(await taskNow(one, agent, task, 10_000)).toMatchObject({ content: String(256 * 1024) });
+  });
+
+  it('of a reply as large as the bus carries settles visibly', async () => {
+    await announced();
+    const program = await server();
+    const { max_payload } = program.connection.info as { max_payload: number };
+    await program.serve('echo', ({ reply }) => reply('x'.repeat(max_payload)));
+    expect(await taskNow(one, agent, await call(), 10_000)).toMatchObject({
+      status: 'completed',
+      is_error: true,
+      content: expect.stringContaining('786432'),
+    });
+  });
+
+  it('that the bus does not carry leaves a call to a claim by the verb, and keeps nobody from theirs', async () => {
+    const nodes = [one, two].map((node) => node.app.get(ToolRequests));
+    const sizes = nodes.map((requests) => jest.spyOn(requests, 'mostBytes').mockReturnValue(1_000));
+    try {
+      await announced();
+      const program = await server();
+      await program.serve('echo', ({ reply }) => reply('small'));
+      const large = await call({ input: { text: 'x'.repeat(2_000) } });
+      const small = await call();
+      expect(await taskNow(one, agent, small, 10_000)).toMatchObject({ content: 'small' });
+      const claim_token = await claimed(restDoor(one, runner), large);
+      const commit = { ...large, claim_token, content: 'large' };
+      expect((await restDoor(one, runner).ask('commit', commit)).status).toBe(200);
+      expect(program.calls.length).toBe(1);
+    } finally {
+      for (const size of sizes) size.mockRestore();
+    }
+  });
+});
+
+describe('the runner SDK', () => {
+  const registrationOf = (
+    { id, token, epoch, bus }: TestExecutor,
+    kind: 'runner' | 'tool_provider' = 'runner',
+  ): Registration => ({
+    executor: {
+      public_id: id,
+      kind,
+      credential_epoch: epoch,
+      modules: ['tools'],
+      machine: 'here',
+      assignment_scope: 'account_wide',
+    },
+    secret: token,
+    bus,
+  });
+
+  const echo = { ...(tool('echo') as ServedTool), handler: (input: unknown) => JSON.stringify(input) };
+
+  it('serves by default: what it is delivered it commits by the verb', async () => {
+    const connected = await connectRunner({
+      registration: registrationOf(runner),
+      maxConcurrent: 64,
+    });
+    try {
+      await connected.announce({ tools: [echo] });
+      run = await newRun(one, agent, runner);
+      const tasks = await Promise.all(
+        Array.from({ length: 100 }, (_, n) => call({ input: { n } }, n % 2 === 0 ? one : two)),
+      );
+      for (const [n, task] of tasks.entries()) {
+        expect(await taskNow(one, agent, task, 10_000)).toMatchObject({ content: `{"n":${n}}` });
+      }
+      const { rows } = await one.db.pool.query(
+        'select count(*)::int as delivered from tasks where run_id = $1 and deadline_before_delivery is not null',
+        [run],
+      );
+      expect(rows).toEqual([{ delivered: 100 }]);
+      expect(connected.endpoints[0]?.stats.toJSON()).toMatchObject({ num_requests: 100, num_errors: 0 });
+    } finally {
+      await connected.close();
+    }
+  });
+
+  it('takes what waited for it when it comes, and leaves what comes when it has gone', async () => {
+    await announced();
+    const waiting = await call();
+    await until(waiting, isFree);
+    const connected = await connectRunner({ registration: registrationOf(runner) });
+    await connected.announce({ tools: [echo] });
+    expect(await taskNow(one, agent, waiting, 5_000)).toMatchObject({ status: 'completed' });
+    await connected.close();
+    await until(await call(), isFree);
+  });
+
+  it('claims as a member of a pool', async () => {
+    const provider = await newExecutor(one, account, {
+      kind: 'tool_provider',
+      display_name: 'Member',
+      manager_public_id: account.adminId,
+      registration_identifier: newToken(),
+      assignment_scope: 'account_wide',
+    });
+    const connected = await connectRunner({ registration: registrationOf(provider, 'tool_provider') });
+    try {
+      await connected.announce({ tools: [{ ...echo, name: 'pooled_echo' }] });
+      run = await newRun(one, agent, null);
+      const task = await parked(one, agent, run, toolStep('pooled_echo'));
+      expect(await taskNow(one, agent, task, 10_000)).toMatchObject({ status: 'completed', content: '{}' });
+    } finally {
+      await connected.close();
+    }
+  });
+});
+
 describe('no responders', () => {
   it('releases the claim: the deadline that stood before, the capture withdrawn, and the call waits', async () => {
     await announced(['echo'], {}, { effect_profile: WRITE, timeout_ms: 60_000 });
@@ -474,6 +613,8 @@ describe('no responders', () => {
     await announced();
     const tasks = [await call(), await call(), await call()];
     for (const task of tasks) await until(task, isFree);
+    // past the try that follows the first call nobody heard
+    await new Promise((resolve) => setTimeout(resolve, 600));
     const program = await server();
     await program.serve('echo', (heard) => heard.reply('here'));
     for (const task of tasks)
@@ -489,9 +630,9 @@ describe('no responders', () => {
     for (const task of tasks) await until(task, isFree);
     const program = await server();
     await program.serve('echo');
-    const { rows } = await one.db.pool.query<{ id: AccountId }>('select id from accounts limit 1');
+    const id = await accountId();
     for (let times = 0; times < 5; times += 1) {
-      for (const node of [one, two]) node.app.get(Redelivery).wake(rows[0]?.id as AccountId, runner.id);
+      for (const node of [one, two]) node.app.get(Redelivery).wake(id, runner.id);
     }
     await program.heard(30);
     for (const { reply } of program.calls) reply('once');
@@ -535,13 +676,40 @@ describe('no responders', () => {
     });
   });
 
+  it('at the deadline the release and the sweep race, and one of them acts', async () => {
+    await announced(['echo'], { max_in_flight: 64 });
+    const program = await server();
+    await program.serve('echo');
+    await Promise.all(Array.from({ length: 32 }, () => call()));
+    const calls = await program.heard(32);
+    await one.db.pool.query(
+      `update tasks set deadline_at = clock_timestamp() + (seq % 8) * interval '20 milliseconds' where run_id = $1`,
+      [run],
+    );
+    const lane = jobLane<ReleaseJob>(one.app.get(KeyedDatabase), releaseCalls);
+    const caller = { executorId: runner.id, epoch: 1, accountId: await accountId() } as ExecutorCaller;
+    const released = await Promise.all(
+      calls.map(async ({ run_public_id, task_key, token }) => {
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 160));
+        const claim = claimOn(caller, run_public_id, task_key, token);
+        return lane.run({ ...claim, generation: 1 });
+      }),
+    );
+    for (const [index, task] of calls.entries()) {
+      // what was released may have been delivered again; its old deadline is far
+      if (released[index])
+        expect(await rowOf(task)).toMatchObject({ status: 'dispatched', settled_at: null });
+      else expect(await taskNow(one, agent, task, 5_000)).toMatchObject({ status: 'timed_out' });
+    }
+  });
+
   it('a runner cannot say it in the server’s place: the call it has heard stays claimed', async () => {
     await announced(['echo'], {}, { effect_profile: WRITE });
     const program = await server();
     await program.serve('echo');
     const task = await call();
     const [heard] = await program.heard(1);
-    const forged = (await import('nats')).headers(503, 'No Responders');
+    const forged = headers(503, 'No Responders');
     heard?.message.respond(undefined, { headers: forged });
     const settled = await taskNow(one, agent, task, 5_000);
     expect(settled).toMatchObject({ status: 'completed' });
@@ -647,9 +815,9 @@ describe('the other ways to a delivery', () => {
       configuration: { runner_executor_public_ids: [runner.id] },
       steps: [callStep('echo', { key: 'k' })],
     };
-    const headers = { 'idempotency-key': newToken() };
-    const made = ok(await one.http('POST', '/agent_api/v1/runs', { token: agent.token, body, headers }));
-    ok(await two.http('POST', '/agent_api/v1/runs', { token: agent.token, body, headers }));
+    const key = { 'idempotency-key': newToken() };
+    const made = ok(await one.http('POST', '/agent_api/v1/runs', { token: agent.token, body, headers: key }));
+    ok(await two.http('POST', '/agent_api/v1/runs', { token: agent.token, body, headers: key }));
     const task = { run_public_id: made.body.run.public_id as string, task_key: 'k' };
     expect(await taskNow(one, agent, task, 5_000)).toMatchObject({ content: 'once' });
     expect(program.calls.length).toBe(1);

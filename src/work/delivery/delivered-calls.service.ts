@@ -22,8 +22,8 @@ import { type ResultBody, resultOfReply } from './reply-result.js';
 /** A call that was sent, until its end is known. */
 interface DeliveredCall {
   readonly job: ReleaseJob;
-  /** A late reply may still bring the checkpoint of the capture that its claim wrote. */
-  readonly leavesEvidence: boolean;
+  /** The frozen profile of what may have written the capture; undefined where nothing can have. */
+  readonly runnerProfile: string | undefined;
   /** When its time is over, by this machine's monotonic clock, in ms: looked up again then, since it may have been extended. */
   endsAt: number;
   /** By which its reply is waited for. */
@@ -108,7 +108,7 @@ export class DeliveredCalls implements BeforeApplicationShutdown {
         token_sha256: tokenSha256,
         generation: row.generation,
       },
-      leavesEvidence: row.addressed_role === 'runner' && isWrite(row),
+      runnerProfile: row.addressed_role === 'runner' ? row.effect_profile_text : undefined,
       endsAt: performance.now() + remainingMs,
       request: undefined,
       isUnheard: false,
@@ -181,14 +181,14 @@ export class DeliveredCalls implements BeforeApplicationShutdown {
     this.unheard(job.account_id, job.executor_id);
   }
 
-  /** A claim ended otherwise. Of a write the reply is still heard. */
+  /** A claim ended otherwise. The late reply of a runner's write is still heard: it may bring the checkpoint of its capture. */
   private ended(name: string): void {
     const call = this.calls.get(name);
     if (!call) return;
     this.calls.delete(name);
     this.freed(call.job.account_id, call.job.executor_id);
     if (call.request === undefined) return;
-    if (call.leavesEvidence) this.late.set(call.request, call);
+    if (isWrite(call.runnerProfile)) this.late.set(call.request, call);
     else this.requests.forget(call.request);
   }
 
@@ -212,5 +212,5 @@ export class DeliveredCalls implements BeforeApplicationShutdown {
   }
 }
 
-const isWrite = ({ effect_profile_text: text }: TaskRow): boolean =>
-  (JSON.parse(text) as EffectProfile).kind === 'write';
+const isWrite = (profile: string | undefined): boolean =>
+  profile !== undefined && (JSON.parse(profile) as EffectProfile).kind === 'write';

@@ -1,11 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
-import pLimit from 'p-limit';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { AnnouncementDirectory } from '../../announcement/announcement-directory.js';
 import { NodeEvents } from '../../bus/node-events.js';
 import { ToolRequests } from '../../bus/tool-requests.js';
@@ -17,13 +10,7 @@ import { SettledTasks } from '../settled-tasks.js';
 import { DeliveredCalls } from './delivered-calls.service.js';
 import { type DeliveredRow, deliverWaiting } from './deliver-waiting.sql.js';
 import { newClaim } from './delivery-claim.js';
-import { readWaitingExecutors } from './waiting-executors.sql.js';
 
-/** How often every executor with calls waiting is tried, give or take a fifth, in ms. */
-const PERIOD_MS = 5_000;
-/** Executors tried in one period, and at a time. */
-const TRIED = 200;
-const TRIED_AT_ONCE = 4;
 /** Calls claimed in one statement; one where nobody listened the last time. */
 const BATCH = 32;
 /** After a first call nobody heard: whoever subscribed meanwhile is found without waiting for the period. */
@@ -34,12 +21,13 @@ const AGAIN_AFTER_MS = 250;
  */
 const AFTER_VERB_MS = 50;
 const BETWEEN_TRIES_MS = 1_000;
-const FIRST = '00000000-0000-0000-0000-000000000000';
 
-/** An executor that calls wait for. */
+/** An executor that calls wait for, or may wait for. */
 interface Waited {
   readonly accountId: AccountId;
   readonly executorId: string;
+  /** Some do, as far as is known: what is accepted now must not overtake them. */
+  isCertain: boolean;
   /** Its last call found nobody: one is sent ahead of the others. */
   isUnheard: boolean;
   /** The other nodes know. */
@@ -53,19 +41,15 @@ interface Waited {
 
 /**
  * Delivers calls that could not be delivered when they were accepted (chapter 8, Delivery): on the executor's next announcement
- * or any verb of it, when it was seen on the bus, when one of its calls ends, and every 5 s. Invariant: a node knows of every
- * executor that it left calls waiting for, and tells the others, so that whoever sees a place become free fills it; the
+ * or any verb of it, when it was seen on the bus, when one of its calls ends, and in each period. Invariant: a node knows of
+ * every executor that it left calls waiting for, and tells the others, so that whoever sees a place become free fills it; the
  * period finds what a lost event or a lost node has left.
  */
 @Injectable()
-export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class Redelivery implements BeforeApplicationShutdown {
   private readonly log = new Logger(Redelivery.name);
   private readonly waited = new Map<string, Waited>();
   private readonly stop = new AbortController();
-  private readonly limit = pLimit(TRIED_AT_ONCE);
-  private trying: Promise<void> | undefined;
-  private after = FIRST;
-  private isFailing = false;
 
   constructor(
     private readonly database: KeyedDatabase,
@@ -87,33 +71,34 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
       if (!isRemote) return;
       const isKnown = this.waited.has(executor);
       const waited = this.entry(account, executor);
-      waited.isTold = true;
+      waited.isCertain = waited.isTold = true;
       if (!unheard) void this.run(waited);
       else if (!isKnown) waited.isUnheard = true;
     });
   }
 
-  onApplicationBootstrap(): void {
-    this.trying = this.keepTrying();
-  }
-
   async beforeApplicationShutdown(): Promise<void> {
     this.stop.abort();
     for (const { timer } of this.waited.values()) clearTimeout(timer);
-    await this.trying;
     for (const { running } of [...this.waited.values()]) await running;
   }
 
   /** Whether calls wait for the executor, as far as this node knows: a later one would overtake them. */
   isWaitedFor(executorId: string): boolean {
-    return this.waited.has(executorId);
+    return this.waited.get(executorId)?.isCertain ?? false;
   }
 
   /** Calls wait for the executor. A node that stops leaves them to the others. */
   wake(accountId: AccountId, executorId: string): void {
     const waited = this.entry(accountId, executorId);
+    waited.isCertain = true;
     if (this.stop.signal.aborted) this.tell(waited);
     else void this.run(waited);
+  }
+
+  /** Delivers what waits for the executor. Resolves when nothing more can be done about it now; never throws. */
+  async retry(accountId: AccountId, executorId: string): Promise<void> {
+    if (!this.stop.signal.aborted) await this.run(this.entry(accountId, executorId));
   }
 
   /** The executor was seen, by a verb or on the bus: where calls found nobody they are delivered again. */
@@ -127,7 +112,7 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
   private look(executorId: string): void {
     this.announcements.get(executorId).then(
       (announcement) => {
-        if (announcement?.delivery === 'serve') this.wake(announcement.accountId, executorId);
+        if (announcement?.delivery === 'serve') void this.retry(announcement.accountId, executorId);
       },
       (fault: Error) => this.log.warn(`an announcement was not read: ${fault.message}`),
     );
@@ -136,7 +121,9 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
   private unheard(accountId: AccountId, executorId: string): void {
     const isKnown = this.waited.has(executorId);
     const waited = this.entry(accountId, executorId);
-    waited.isUnheard = true;
+    // what is under way may have looked before the call was free again
+    if (!waited.isUnheard) waited.again = true;
+    waited.isCertain = waited.isUnheard = true;
     waited.triedAt = performance.now();
     this.tell(waited);
     if (!isKnown) this.runIn(waited, AGAIN_AFTER_MS);
@@ -152,6 +139,7 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
     const waited: Waited = {
       accountId,
       executorId,
+      isCertain: false,
       isUnheard: false,
       isTold: false,
       triedAt: 0,
@@ -180,9 +168,8 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
 
   /** One run for an executor at a time; what happens meanwhile makes it run once more. */
   private run(waited: Waited): Promise<void> {
-    if (waited.running) waited.again = true;
-    waited.running ??= this.deliverAll(waited).finally(() => (waited.running = undefined));
-    return waited.running;
+    waited.again = true;
+    return (waited.running ??= this.deliverAll(waited));
   }
 
   private async deliverAll(waited: Waited): Promise<void> {
@@ -192,11 +179,14 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
         waited.again = false;
         isMore = await this.deliver(waited);
       } while (waited.again && !this.stop.signal.aborted);
+      waited.isCertain = isMore;
       if (isMore) return this.tell(waited);
       clearTimeout(waited.timer);
       this.waited.delete(waited.executorId);
     } catch (fault) {
       this.log.warn(`waiting calls were not delivered: ${(fault as Error).message}`);
+    } finally {
+      waited.running = undefined;
     }
   }
 
@@ -210,8 +200,8 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
       waited.triedAt = performance.now();
       const rows = await this.database.rows(deliverWaiting, accountId, executorId, tokens, mostBytes);
       const sent = rows.flatMap((row) => this.send(row, claims) ?? []);
-      if (sent.length === 0) return rows[0]?.is_more ?? false;
-      await this.requests.roundTrip(accountId);
+      if (rows[0]?.run_id === null) return rows[0].is_more;
+      if (sent.length > 0) await this.requests.roundTrip(accountId);
       waited.isUnheard = sent.some(({ isUnheard }) => isUnheard);
       if (waited.isUnheard) return true;
       if (!rows[0]?.is_more) return false;
@@ -228,31 +218,5 @@ export class Redelivery implements OnApplicationBootstrap, BeforeApplicationShut
     if (!claim) return void this.settled.announce([row]);
     this.events.changed(row);
     return this.delivered.send(row, { ...claim, epoch: row.claim_epoch });
-  }
-
-  private async keepTrying(): Promise<void> {
-    const { signal } = this.stop;
-    while (!signal.aborted) {
-      await this.tryAll();
-      const jittered = PERIOD_MS * (0.8 + 0.4 * Math.random());
-      await pause(jittered, undefined, { signal }).catch(() => undefined);
-    }
-  }
-
-  /** The next executors with calls waiting, all of them in turn. Never throws. */
-  private async tryAll(): Promise<void> {
-    try {
-      await this.delivered.lookUpOverdue();
-      const found = await this.database.rows(readWaitingExecutors, this.after, TRIED);
-      this.after = found.length === TRIED ? (found.at(-1)?.executor ?? FIRST) : FIRST;
-      this.isFailing = false;
-      await Promise.all(
-        found.map(({ account, executor }) => this.limit(() => this.run(this.entry(account, executor)))),
-      );
-    } catch (fault) {
-      if (!this.isFailing)
-        this.log.error(`redelivery failed and goes on trying: ${(fault as Error).message}`);
-      this.isFailing = true;
-    }
   }
 }
