@@ -26,11 +26,13 @@ create table announcements (
   whole_bytes integer not null default ((octet_length((tools)::text) + octet_length((environment)::text)) + octet_length((documents)::text)),
   summary_bytes integer not null default ((octet_length((tools_summary)::text) + octet_length((environment)::text)) + octet_length((documents)::text)),
   operator_names text[] not null default '{}'::text[],
+  instance_id text,
   constraint announcements_delivery_check CHECK ((delivery = ANY (ARRAY['claim'::text, 'serve'::text]))),
   constraint announcements_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint announcements_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES executors(id),
   constraint announcements_pkey PRIMARY KEY (executor_id)
 );
+CREATE INDEX announcements_serving ON public.announcements USING btree (executor_id) WHERE (delivery = 'serve'::text);
 CREATE INDEX announcements_tool_names ON public.announcements USING gin (tool_names);
 
 create table assignments (
@@ -39,6 +41,7 @@ create table assignments (
   machine text not null,
   executor_id uuid not null,
   constraint assignments_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint assignments_account_id_module_fkey FOREIGN KEY (account_id, module) REFERENCES modules(account_id, name),
   constraint assignments_executor_id_fkey FOREIGN KEY (executor_id) REFERENCES executors(id),
   constraint assignments_pkey PRIMARY KEY (account_id, module, machine)
 );
@@ -196,6 +199,15 @@ create table members (
   constraint members_account_id_id_key UNIQUE (account_id, id)
 );
 
+create table modules (
+  account_id uuid not null,
+  name text not null,
+  declares_tools boolean not null,
+  interchangeable boolean not null,
+  constraint modules_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint modules_pkey PRIMARY KEY (account_id, name)
+);
+
 create table pruned_runs_to_empty (
   account_id uuid not null,
   run_id uuid not null,
@@ -310,6 +322,7 @@ create table tasks (
   capture_runner_id uuid,
   capture_claimed_at timestamp with time zone,
   capture_checkpoint json,
+  deadline_before_delivery timestamp with time zone,
   of_agent boolean not null default false,
   constraint tasks_addressed_role_check CHECK ((addressed_role = ANY (ARRAY['runner'::text, 'agent_application'::text, 'tool_provider'::text, 'kernel'::text]))),
   constraint tasks_check CHECK (((claimed_by IS NULL) = (claim_token_sha256 IS NULL))),
@@ -320,10 +333,25 @@ create table tasks (
   constraint tasks_pkey PRIMARY KEY (run_id, task_key)
 );
 CREATE INDEX tasks_captured ON public.tasks USING btree (run_id, capture_claimed_at) WHERE (capture_claimed_at IS NOT NULL);
+CREATE INDEX tasks_delivered ON public.tasks USING btree (addressed_id) WHERE ((status = 'dispatched'::text) AND (deadline_before_delivery IS NOT NULL));
 CREATE INDEX tasks_due ON public.tasks USING btree (deadline_at) WHERE (status = ANY (ARRAY['dispatched'::text, 'needs_approval'::text]));
 CREATE INDEX tasks_inbox ON public.tasks USING btree (addressed_id, seq) WHERE ((status = 'dispatched'::text) AND (addressed_id IS NOT NULL));
+CREATE INDEX tasks_kernel ON public.tasks USING btree (started_at) WHERE ((status = 'dispatched'::text) AND (addressed_role = 'kernel'::text));
 CREATE INDEX tasks_pool ON public.tasks USING btree (account_id, tool_name, seq) WHERE ((status = 'dispatched'::text) AND (addressed_role = 'tool_provider'::text));
 CREATE INDEX tasks_pool_claimed ON public.tasks USING btree (claimed_by, seq) WHERE ((status = 'dispatched'::text) AND (addressed_id IS NULL) AND (claimed_by IS NOT NULL));
 CREATE INDEX tasks_resting ON public.tasks USING btree (principal_id, seq) WHERE (status = 'needs_approval'::text);
 CREATE INDEX tasks_resting_account ON public.tasks USING btree (account_id, seq) WHERE (status = 'needs_approval'::text);
 CREATE INDEX tasks_run ON public.tasks USING btree (run_id, seq) WHERE (seq > 0);
+
+CREATE OR REPLACE FUNCTION public.calls_delivered(executor uuid)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+AS $function$
+      begin
+        perform pg_advisory_xact_lock(hashtextextended(executor::text, 8));
+        return (
+          select count(*) from tasks t
+          where t.addressed_id = executor and t.status = 'dispatched' and t.deadline_before_delivery is not null);
+      end $function$;

@@ -19,6 +19,7 @@ import { createValidationPipe } from './doors/validation.pipe.js';
 import { EffectsModule } from './effects/effects.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdentityModule } from './identity/identity.module.js';
+import { MeshModule } from './mesh/mesh.module.js';
 import { RetentionModule } from './retention/retention.module.js';
 import { RoutingModule } from './routing/routing.module.js';
 import { WorkModule } from './work/work.module.js';
@@ -43,6 +44,7 @@ export class AppModule {
         RoutingModule,
         WorkModule,
         RetentionModule,
+        MeshModule,
       ],
       providers: [
         { provide: APP_GUARD, useClass: PlaneGuard },

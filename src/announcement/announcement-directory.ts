@@ -19,7 +19,7 @@ const readIfNewer = statement<
   { readonly version: string; readonly tools: null } | AnnouncementRow
 >(
   'announcement_read_if_newer',
-  `select version, executor_id, account_id, delivery, max_in_flight, announced_at,
+  `select version, executor_id, account_id, delivery, max_in_flight, instance_id, announced_at,
           case when version <> $2 then tools::text end as tools,
           case when version <> $2 then environment::text end as environment,
           case when version <> $2 then documents::text end as documents

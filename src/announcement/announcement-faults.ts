@@ -6,12 +6,26 @@ import { unstorablePath } from '../kernel/json/scan.js';
 /** `error.details` names at most this many faults (chapter 2). */
 const DETAILS_LIMIT = 20;
 
+interface Noted extends Fault {
+  readonly code: ErrorCode;
+}
+
 /** The faults of one announcement, in document order; no more are gathered than a refusal names. */
 export class AnnouncementFaults {
-  private readonly found: (Fault & { readonly code: ErrorCode })[] = [];
+  /**
+   * `mayBeUnstorable`: whether the text holds a NUL or a lone surrogate somewhere, so that it pays to look where. `shown` is
+   * the path of what was sent, of a path of what is checked.
+   */
+  constructor(
+    private readonly mayBeUnstorable: boolean,
+    private readonly shown: (path: string) => string = (path) => path,
+    private readonly found: Noted[] = [],
+  ) {}
 
-  /** `mayBeUnstorable`: whether the text holds a NUL or a lone surrogate somewhere, so that it pays to look where. */
-  constructor(private readonly mayBeUnstorable: boolean) {}
+  /** Notes among the same faults, under other paths. */
+  shownAs(shown: (path: string) => string): AnnouncementFaults {
+    return new AnnouncementFaults(this.mayBeUnstorable, shown, this.found);
+  }
 
   /** Whether a refusal has room for no more: whoever reads may stop. */
   get isFull(): boolean {
@@ -20,11 +34,11 @@ export class AnnouncementFaults {
 
   /** Notes that the field at `path` `what`: "must be an object". */
   add(path: string, what: string, code: ErrorCode = 'invalid_announcement'): void {
-    this.found.push({ code, ...fault(path, what) });
+    this.found.push({ code, ...fault(this.shown(path), what) });
   }
 
   addAll(faults: readonly Fault[]): void {
-    for (const one of faults) this.found.push({ code: 'invalid_announcement', ...one });
+    for (const { path, message } of faults) this.add(path, message.slice(path.length + 1));
   }
 
   /** Notes a member of the object at `path` whose key or value cannot be stored, and says whether it did. */

@@ -114,7 +114,7 @@ const announcement = (minLength = 0): fc.Arbitrary<Json> =>
     .map((parts): Json => Object.assign({}, ...parts) as Json);
 
 const read = (text: string): ReturnType<typeof parseAnnouncement> =>
-  parseAnnouncement(text, { modules: MODULES });
+  parseAnnouncement(text, { modules: MODULES, toolPrefix: 'nexus.v1.tool.E.1' });
 
 function refusalOf(text: string): Refusal {
   try {

@@ -9,13 +9,13 @@ const PROFILE = {
   idempotency: 'intrinsic',
   reconciliation: 'none',
 };
-const MODULES = ['tools', 'files'];
+const EXECUTOR = { modules: ['tools', 'files'], toolPrefix: 'nexus.v1.tool.E.1' };
 const tool = (fields: object = {}): object => ({ name: 'bash', effect_profile: PROFILE, ...fields });
 const document = (fields: object = {}): object => ({ name: 'a', description: 'd', ...fields });
 const kib = (count: number): string => 'x'.repeat(count * 1024);
 
 const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
-const read = (body: unknown): Announcement => parseAnnouncement(textOf(body), { modules: MODULES });
+const read = (body: unknown): Announcement => parseAnnouncement(textOf(body), EXECUTOR);
 
 function refusalOf(body: unknown): Refusal {
   try {
@@ -37,6 +37,7 @@ describe('An announcement is admitted', () => {
       documents_text: '[]',
       delivery: 'claim',
       max_in_flight: 16,
+      instance_id: null,
     });
   });
 
@@ -69,6 +70,7 @@ describe('An announcement is admitted', () => {
       documents_text: documents,
       delivery: 'serve',
       max_in_flight: 1024,
+      instance_id: null,
     });
   });
 

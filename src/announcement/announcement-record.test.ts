@@ -14,6 +14,7 @@ const row = (tools: string, fields: Partial<AnnouncementRow> = {}): Announcement
   documents: '[{"name":"a","description":"b"}]',
   delivery: 'claim',
   max_in_flight: 16,
+  instance_id: null,
   announced_at: new Date(0),
   ...fields,
 });

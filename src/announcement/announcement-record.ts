@@ -29,6 +29,8 @@ export interface AnnouncementRecord {
   readonly documentsText: JsonText;
   readonly delivery: 'claim' | 'serve';
   readonly maxInFlight: number;
+  /** The id that it goes by on the bus beside its public id; null where it announced by another than its INFO document. */
+  readonly instanceId: string | null;
   readonly announcedAt: Date;
 }
 
@@ -42,6 +44,7 @@ export interface AnnouncementRow {
   readonly documents: string;
   readonly delivery: 'claim' | 'serve';
   readonly max_in_flight: number;
+  readonly instance_id: string | null;
   readonly announced_at: Date;
 }
 
@@ -58,6 +61,7 @@ export function readAnnouncement(row: AnnouncementRow): AnnouncementRecord {
     documentsText: new JsonText(row.documents),
     delivery: row.delivery,
     maxInFlight: row.max_in_flight,
+    instanceId: row.instance_id,
     announcedAt: row.announced_at,
   };
 }

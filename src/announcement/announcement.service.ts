@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { NodeEvents } from '../bus/node-events.js';
+import { Subjects } from '../bus/subjects.js';
 import { ENV, type Env } from '../config/env.js';
 import { Database } from '../db/database.js';
 import type { ExecutorCaller } from '../doors/caller.js';
@@ -17,19 +18,24 @@ import { searchText, toolsSummary } from './tools-summary.js';
  */
 @Injectable()
 export class AnnouncementService {
+  private readonly subjects: Subjects;
+
   constructor(
     @Inject(ENV) private readonly env: Env,
     private readonly database: Database,
     private readonly presence: Presence,
     private readonly events: NodeEvents,
-  ) {}
+  ) {
+    this.subjects = new Subjects(env.NEXUS_BUS_PREFIX);
+  }
 
   /**
    * `text` is the body as it came. Throws the refusals of chapter 2, and `unauthorized` when the executor was revoked or
    * re-paired while this ran.
    */
   async announce(caller: ExecutorCaller, text: string): Promise<ExecutorDescription> {
-    const announcement = parseAnnouncement(text, { modules: caller.modules });
+    const { tool: toolPrefix } = this.subjects.forExecutor(caller.executorId, caller.epoch);
+    const announcement = parseAnnouncement(text, { modules: caller.modules, toolPrefix });
     this.admitDelivery(announcement, caller);
     const row = await this.database.row(
       replaceAnnouncement,
@@ -45,6 +51,7 @@ export class AnnouncementService {
       announcement.delivery,
       announcement.max_in_flight,
       searchText(announcement.tools),
+      announcement.instance_id,
     );
     if (!row) throw refuse('unauthorized');
     await this.events.announce('executor', { id: caller.executorId });

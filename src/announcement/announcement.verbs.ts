@@ -30,7 +30,10 @@ export const announceVerb = declareVerb({
     'A whole replacement, stored verbatim in one transaction: what is absent is cleared, and a refusal writes nothing. ' +
     'It affects future addressing only; accepted work keeps what it was accepted with. A tool is shown to models when it ' +
     'has both `description` and `input_schema`; otherwise only people can call it. The first fault in document order is ' +
-    'the message, and at most 20 faults ride in `error.details`.',
+    'the message, and at most 20 faults ride in `error.details`. The INFO document of a micro service ' +
+    '(`io.nats.micro.v1.info_response`) is read as an announcement with delivery `serve`: a tool for each endpoint under the ' +
+    'executor’s tool prefix, the rest of an entry in its metadata (`description`, `input_schema`, `effect_profile`, ' +
+    '`timeout_ms`), `environment` and `documents` in the metadata of the service, as JSON texts.',
   rest: { method: 'put', path: '/agent_api/v1/executor/announcement' },
   request: {
     description: 'At most 768 KiB of tools, 64 KiB of environment and 64 KiB of documents.',

@@ -12,7 +12,10 @@ const effect_profile = {
 const described = { description: 'words', input_schema: { type: 'object' } };
 
 const announced = (tools: object[], documents: object[] = []) =>
-  parseAnnouncement(JSON.stringify({ tools, documents }), { modules: ['tools'] });
+  parseAnnouncement(JSON.stringify({ tools, documents }), {
+    modules: ['tools'],
+    toolPrefix: 'nexus.v1.tool.E.1',
+  });
 
 describe('Operator capabilities', () => {
   it('are the tools without a description, without a schema, or without both', () => {

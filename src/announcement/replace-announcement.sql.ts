@@ -15,6 +15,7 @@ type Params = [
   delivery: 'claim' | 'serve',
   maxInFlight: number,
   searchText: string,
+  instanceId: string | null,
 ];
 
 /**
@@ -30,13 +31,16 @@ export const replaceAnnouncement = statement<Params, ExecutorDescriptionRow>(
      for share
    ), replaced as (
      insert into announcements as announced (executor_id, account_id, version, tools, tools_summary, tool_names,
-       operator_names, environment, documents, delivery, max_in_flight, search_text, announced_at)
-     select id, $1, 1, $4::json, $5::json, $6::text[], $7::text[], $8::json, $9::json, $10, $11, $12, clock_timestamp() from executor
+       operator_names, environment, documents, delivery, max_in_flight, search_text, instance_id, announced_at)
+     select id, $1, 1, $4::json, $5::json, $6::text[], $7::text[], $8::json, $9::json, $10, $11, $12, $13,
+       clock_timestamp()
+     from executor
      on conflict (executor_id) do update set
        version = announced.version + 1, tools = excluded.tools, tools_summary = excluded.tools_summary,
-       tool_names = excluded.tool_names, operator_names = excluded.operator_names, environment = excluded.environment, documents = excluded.documents,
-       delivery = excluded.delivery, max_in_flight = excluded.max_in_flight, search_text = excluded.search_text,
-       announced_at = excluded.announced_at
+       tool_names = excluded.tool_names, operator_names = excluded.operator_names,
+       environment = excluded.environment, documents = excluded.documents, delivery = excluded.delivery,
+       max_in_flight = excluded.max_in_flight, search_text = excluded.search_text,
+       instance_id = excluded.instance_id, announced_at = excluded.announced_at
      returning executor_id
    )
    select executor.* from executor join replaced on replaced.executor_id = executor.id`,

@@ -34,8 +34,19 @@ export function checkServedTools(
 ): void {
   const names = new Set<string>();
   for (let index = 0; index < entries.length && !faults.isFull; index += 1) {
-    new EntryCheck(`tools[${index}]`, modules, names, faults).check(entries[index]);
+    checkServedTool(entries[index], `tools[${index}]`, modules, names, faults);
   }
+}
+
+/** Notes what is wrong with one entry, which stands at `path`; `names` are those of the entries before it. */
+export function checkServedTool(
+  entry: unknown,
+  path: string,
+  modules: readonly string[],
+  names: Set<string>,
+  faults: AnnouncementFaults,
+): void {
+  new EntryCheck(path, modules, names, faults).check(entry);
 }
 
 /** One entry that `checkServedTools` found nothing wrong with. */

@@ -7,7 +7,8 @@ import { searchText, toolsSummary } from './tools-summary.js';
 const PROFILE =
   '{"kind":"read_only","destructive":false,"effect_scope":"closed","idempotency":"intrinsic","reconciliation":"none"}';
 
-const announced = (tools: string) => parseAnnouncement(`{"tools":${tools}}`, { modules: ['tools'] }).tools;
+const announced = (tools: string) =>
+  parseAnnouncement(`{"tools":${tools}}`, { modules: ['tools'], toolPrefix: 'nexus.v1.tool.E.1' }).tools;
 
 describe('the summary of a tool list', () => {
   it('keeps name, effect profile, timeout and description as they were sent, whatever their order', () => {

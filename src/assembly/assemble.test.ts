@@ -47,6 +47,7 @@ function runner(
     documents: `[${documents.join(', ')}]`,
     delivery: 'claim',
     max_in_flight: 16,
+    instance_id: null,
     announced_at: new Date(),
   });
   return { id, displayName: `Box ${id.at(-1) ?? ''}`, announcement };

@@ -113,7 +113,7 @@ describe('A configuration is refused', () => {
     [
       'validation_failed',
       'tool_definitions[0].function.name names a reserved kernel namespace (nexus.console)',
-      { tool_definitions: [definition({}, { name: 'mesh_call' })] },
+      { tool_definitions: [definition({}, { name: 'nexus.console.call' })] },
     ],
     [
       'validation_failed',

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { connect, type ConnectionOptions, Events, type NatsConnection } from 'nats';
+import { connect, type ConnectionOptions, Events, type NatsConnection, type PublishOptions } from 'nats';
 
 const SAY_EVERY_MS = 10_000;
 const LETS_EVERYBODY_IN =
@@ -52,11 +52,11 @@ export class BusConnection {
     this.keepOpen().catch((fault: Error) => this.log.error(`gave up: ${fault.message}`));
   }
 
-  /** Publishes if it can. False when the connection is down: the message is lost. */
-  publish(subject: string, payload: string): boolean {
+  /** Publishes if it can. False when the connection is down: the message is lost. Throws where it is too large. */
+  publish(subject: string, payload: string, options?: PublishOptions): boolean {
     if (!this.connection || !this.up || this.connection.isClosed() || this.connection.isDraining())
       return false;
-    this.connection.publish(subject, payload);
+    this.connection.publish(subject, payload, options);
     return true;
   }
 
@@ -81,7 +81,7 @@ export class BusConnection {
   private async keepOpen(): Promise<void> {
     const waiting = setInterval(() => this.log.warn(NOT_YET), SAY_EVERY_MS).unref();
     const connection = await this.connected().finally(() => clearInterval(waiting));
-    if (this.closing) return connection.close();
+    if (!connection || this.closing) return connection?.close();
     this.connection = connection;
     this.setUp(true);
     for (const use of this.openers.splice(0)) use(connection);
@@ -94,9 +94,9 @@ export class BusConnection {
   }
 
   /** Who must prove who they are are not at the right place where nobody must. */
-  private async connected(): Promise<NatsConnection> {
+  private async connected(): Promise<NatsConnection | undefined> {
     const options = this.options();
-    for (;;) {
+    while (!this.closing) {
       const connection = await connect({
         name: `nexus ${this.role}`,
         maxReconnectAttempts: -1,
@@ -113,6 +113,7 @@ export class BusConnection {
       await connection.close();
       await pause(SAY_EVERY_MS, undefined, { ref: false });
     }
+    return undefined;
   }
 
   private setUp(up: boolean): void {

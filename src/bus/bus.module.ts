@@ -7,8 +7,10 @@ import { NodeUsers } from './grants/node-users.js';
 import { ServedAccounts } from './grants/served-accounts.js';
 import { SystemLink } from './grants/system-link.js';
 import { NodeEvents } from './node-events.js';
+import { ToolRequests } from './tool-requests.js';
 
-/** NATS: the connections, the door, who is granted what, what nodes tell each other, what executors are pushed. */
+/** NATS: the connections, the door, who is granted what, what nodes tell each other, what executors are pushed and
+ * asked. */
 @Global()
 @Module({
   providers: [
@@ -20,7 +22,8 @@ import { NodeEvents } from './node-events.js';
     NodeUsers,
     ServedAccounts,
     SystemLink,
+    ToolRequests,
   ],
-  exports: [AccountClaims, BusConnections, BusStrategy, ExecutorPush, NodeEvents, NodeUsers],
+  exports: [AccountClaims, BusConnections, BusStrategy, ExecutorPush, NodeEvents, NodeUsers, ToolRequests],
 })
 export class BusModule {}

@@ -3,27 +3,20 @@ import { type CustomTransportStrategy, type MessageHandler, Server } from '@nest
 import { headers, type Msg, type NatsConnection, type Subscription } from 'nats';
 import { lastValueFrom } from 'rxjs';
 import { ENV, type Env } from '../config/env.js';
-import { NODE_ID, PRODUCT_VERSION } from '../config/node-identity.js';
 import type { AccountId } from '../db/account-id.js';
 import { writeJson } from '../db/json-text.js';
 import { Answer } from '../doors/answer.js';
 import { BUS_TRANSPORT } from '../doors/verb.decorator.js';
-import type { VerbDeclaration } from '../doors/verb.js';
+import { busVerbOf, type VerbDeclaration } from '../doors/verb.js';
 import { refusalOf } from '../doors/refusal-of.js';
 import type { Refusal } from '../errors/refusal.js';
 import { BusConnections } from './bus-connections.js';
 import { BusRequest } from './bus-request.js';
-import { EndpointStats, type EndpointDescription } from '../services-protocol/service-description.js';
+import { EndpointStats } from '../services-protocol/service-description.js';
 import { ServiceResponder } from '../services-protocol/service-responder.js';
 import { NODE_QUEUE } from './grants/permissions.js';
-import type { NODE_SERVICES } from './node-services.js';
+import { announceVerbs, type ServedVerb } from './node-services.js';
 import { Subjects } from './subjects.js';
-
-/** The service each bus plane is announced as. */
-const SERVICES = {
-  executor: { name: 'nexus-executor', description: 'Executors announce, claim and commit here' },
-  member: { name: 'nexus-member', description: 'Members call here' },
-} as const satisfies Record<string, { name: (typeof NODE_SERVICES)[number]; description: string }>;
 
 /**
  * The NATS door: a Nest transport that serves every verb with a bus plane on its own subject, and answers the
@@ -92,37 +85,22 @@ export class BusStrategy extends Server implements CustomTransportStrategy {
 
   /** What an account asks over its own connection is counted for itself: nothing crosses accounts. */
   private serve(connection: NatsConnection, accountId: AccountId | undefined): void {
-    const counts = new Map<string, EndpointStats>();
-    const endpoints = { executor: [] as EndpointDescription[], member: [] as EndpointDescription[] };
+    const served: ServedVerb[] = [];
     for (const handler of this.messageHandlers.values()) {
       const { verb } = handler.extras as { verb: VerbDeclaration & { bus: 'executor' | 'member' } };
       const subject =
-        verb.bus === 'executor' ? this.subjects.executorVerb(verb.name) : this.subjects.memberVerb(verb.name);
+        verb.bus === 'executor'
+          ? this.subjects.executorVerb(busVerbOf(verb))
+          : this.subjects.memberVerb(busVerbOf(verb));
       const stats = new EndpointStats();
-      counts.set(verb.name, stats);
-      endpoints[verb.bus].push({
-        name: verb.name,
-        subject,
-        queue_group: NODE_QUEUE,
-        metadata: { description: verb.summary },
-      });
+      served.push({ verb, subject, queue: NODE_QUEUE, stats });
       const callback = (fault: Error | null, message: Msg): void => {
         if (!fault) this.take(handler, message, accountId, stats);
       };
       this.subscriptions.push(connection.subscribe(subject, { queue: NODE_QUEUE, callback }));
     }
-    for (const plane of ['executor', 'member'] as const) {
-      if (endpoints[plane].length === 0) continue;
-      const responder = new ServiceResponder(
-        {
-          ...SERVICES[plane],
-          id: NODE_ID,
-          version: PRODUCT_VERSION,
-          metadata: {},
-          endpoints: endpoints[plane],
-        },
-        counts,
-      );
+    for (const { description, stats } of announceVerbs(served)) {
+      const responder = new ServiceResponder(description, stats);
       responder.start(connection);
       this.responders.push(responder);
     }

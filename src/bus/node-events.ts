@@ -15,10 +15,12 @@ export interface NodeTopics {
   executor: { id: string };
   /** A member was changed: profile, floor or rules. */
   member: { id: string };
-  /** A task was accepted, moved or settled. */
-  task: { run: string; key: string };
+  /** A task was accepted, moved, or settled: then it says so. */
+  task: { run: string; key: string; settled?: true };
   /** A run was stopped or pruned. */
   run: { id: string };
+  /** Calls wait for an executor that serves: until one of its calls ends, or since nobody listens (`unheard`). */
+  undelivered: { executor: string; account: AccountId; unheard: boolean };
   /** A progress frame for whoever follows the run; never stored. */
   progress: { run: string; key: string; frame: unknown };
   /** An account has a bus user: whoever may be its first. */
@@ -42,6 +44,7 @@ const TOPICS = [
   'task',
   'run',
   'progress',
+  'undelivered',
   'bus_account',
   'presence',
 ] as const satisfies Topic[];

@@ -17,6 +17,11 @@ export class Subjects {
     return `${this.prefix}.work.${executorId}.${epoch}`;
   }
 
+  /** Delivers a call of one served tool to an executor at one epoch. */
+  tool(executorId: string, epoch: number, tool: string): string {
+    return `${this.prefix}.tool.${executorId}.${epoch}.${tool}`;
+  }
+
   /** Among nodes. */
   node(topic: string): string {
     return `${this.prefix}.node.${topic}`;

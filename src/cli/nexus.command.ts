@@ -4,6 +4,7 @@ import { runnerCommand } from '../runner/main.js';
 import { accountsCommand } from './accounts.command.js';
 import { busConfigCommand } from './bus-config.command.js';
 import { envCommand } from './env.command.js';
+import { meshCommand } from './mesh.command.js';
 import { migrateCommand } from './migrate.command.js';
 import { openapiCommand } from './openapi.command.js';
 import { schemaCommand } from './schema.command.js';
@@ -14,6 +15,7 @@ Commands that work on the database take DATABASE_URL, or else the database of th
 Examples:
   nexus accounts create "Second team"
   nexus runner --url http://host:7420 --member-secret-file ./human.secret --name build-box --root .
+  nexus mesh --watch
   nexus env
 `;
 
@@ -24,6 +26,7 @@ export function nexusCommand(): Command {
     .version(PRODUCT_VERSION)
     .addCommand(accountsCommand())
     .addCommand(runnerCommand())
+    .addCommand(meshCommand())
     .addCommand(migrateCommand())
     .addCommand(busConfigCommand())
     .addCommand(envCommand())

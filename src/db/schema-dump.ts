@@ -23,7 +23,11 @@ const INDEXES = `
   where i.indrelid = $1 and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
   order by c.relname`;
 
-/** The schema as text, to be read by people and compared by CI: tables, columns, constraints, indexes, all sorted. */
+const FUNCTIONS = `
+  select pg_get_functiondef(p.oid) as line from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+  where n.nspname = 'public' order by p.proname`;
+
+/** The schema as text, to be read by people and compared by CI: tables, columns, constraints, indexes, functions, all sorted. */
 export async function dumpSchema(client: ClientBase): Promise<string> {
   const parts = ['-- What the migrations make. Written by `npm run schema`; do not edit.\n'];
   const { rows: tables } = await client.query<{ oid: number; name: string; unlogged: boolean }>(TABLES);
@@ -33,10 +37,11 @@ export async function dumpSchema(client: ClientBase): Promise<string> {
     const indexes = (await linesOf(client, INDEXES, oid)).map((line) => `${line}\n`).join('');
     parts.push(`create ${unlogged ? 'unlogged ' : ''}table ${name} (\n${body}\n);\n${indexes}`);
   }
+  for (const line of await linesOf(client, FUNCTIONS)) parts.push(`${line.trimEnd()};\n`);
   return parts.join('\n');
 }
 
-async function linesOf(client: ClientBase, query: string, oid: number): Promise<string[]> {
-  const { rows } = await client.query<{ line: string }>(query, [oid]);
+async function linesOf(client: ClientBase, query: string, oid?: number): Promise<string[]> {
+  const { rows } = await client.query<{ line: string }>(query, oid === undefined ? [] : [oid]);
   return rows.map(({ line }) => line);
 }

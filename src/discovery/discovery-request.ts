@@ -8,7 +8,7 @@ export type DiscoveryKind = 'runner' | 'tool_provider';
 /** Kinds that discovery shows: an agent application is addressed by name, never by id (chapter 5). */
 export const DISCOVERY_KINDS: readonly DiscoveryKind[] = ['runner', 'tool_provider'];
 
-/** `q` is bounded: a person's or a model's words, not a document. */
+/** Words are bounded: a person's or a model's, not a document. */
 const WORDS_MAX_CHARACTERS = 256;
 
 /** Which page of which executors a member asked for, and how much of each. */
@@ -25,7 +25,7 @@ export function discoveryRequest(input: VerbInput): DiscoveryRequest {
     ...pageRequest(input, isUuid),
     kinds: kindsOf(input.field('kind')),
     view: viewOf(input.field('view')),
-    words: wordsOf(input.field('q')),
+    words: wordsOf(input, 'q'),
   };
 }
 
@@ -42,10 +42,15 @@ function viewOf(value: unknown): 'whole' | 'summary' {
   return value;
 }
 
-function wordsOf(value: unknown): readonly string[] {
+/** The words of a parameter, in lower case; none where it is absent. Throws `parameter_invalid`. */
+export function wordsOf(input: Pick<VerbInput, 'field'>, name: string): readonly string[] {
+  const value = input.field(name);
   if (value === undefined) return [];
   if (typeof value !== 'string' || value.length > WORDS_MAX_CHARACTERS || value.includes('\0')) {
-    throw refuse('parameter_invalid', `q must be words of at most ${WORDS_MAX_CHARACTERS} characters in all`);
+    throw refuse(
+      'parameter_invalid',
+      `${name} must be words of at most ${WORDS_MAX_CHARACTERS} characters in all`,
+    );
   }
   return value
     .toLowerCase()

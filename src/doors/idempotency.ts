@@ -88,6 +88,10 @@ export class Idempotency {
   }
 }
 
+/** Whether a repeat of this request could be recognised (chapter 9). */
+export const hasIdempotencyKey = (input: VerbInput): boolean =>
+  input.header('idempotency-key') !== undefined || input.body.object['idempotency_key'] !== undefined;
+
 function keyOf(input: VerbInput): string | undefined {
   const key = input.header('idempotency-key') ?? input.body.object['idempotency_key'];
   if (key === undefined) return undefined;

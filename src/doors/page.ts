@@ -11,12 +11,15 @@ export interface Pagination {
   readonly next_after: string | null;
 }
 
-/** Reads `limit` (default 50, 1…200) and `after`. Throws `parameter_invalid` for anything else (chapter 3). */
+/**
+ * Reads `limit` (1…200; `fallback` when absent) and `after`. Throws `parameter_invalid` for anything else (chapter 3).
+ */
 export function pageRequest<Key extends string | number>(
-  input: VerbInput,
+  input: Pick<VerbInput, 'field'>,
   isKey: (key: unknown) => key is Key,
+  fallback = 50,
 ): PageRequest<Key> {
-  return { limit: limitOf(input.field('limit')), after: cursorOf(input.field('after'), isKey) };
+  return { limit: limitOf(input.field('limit'), fallback), after: cursorOf(input.field('after'), isKey) };
 }
 
 /** The pagination of a page whose last row has `last`, when there is more behind it. */
@@ -26,8 +29,8 @@ export function paginationOf(last: string | number | undefined, more: boolean): 
   };
 }
 
-function limitOf(value: unknown): number {
-  if (value === undefined || value === '') return 50;
+function limitOf(value: unknown, fallback: number): number {
+  if (value === undefined || value === '') return fallback;
   const limit = typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : value;
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > 200) {
     throw refuse('parameter_invalid', 'limit must be an integer from 1 to 200');

@@ -21,7 +21,7 @@ export interface VerbParameter {
  * Guards, routes, subjects, the services protocol and the Swagger document are all read from it.
  */
 export interface VerbDeclaration {
-  /** Unique; the operation id, and on the bus the last token of the subject. */
+  /** Unique; the operation id, and on the bus the last token of the subject unless `busVerb` says otherwise. */
   readonly name: string;
   readonly plane: Plane | 'open';
   readonly rate: RateClass;
@@ -36,8 +36,16 @@ export interface VerbDeclaration {
     /** The status of a success that found what it asks for already there. */
     readonly repeatStatus?: number;
   };
-  /** The bus plane that serves it (chapter 8). */
+  /** Whose subjects it is served on, on the bus (chapter 8): an executor's, or those of a credential. */
   readonly bus?: 'executor' | 'member';
+  /** The last token of its subject, where that is not its name. */
+  readonly busVerb?: string;
+  /** The seat that announces it on the bus, and as what; a verb without one is announced with its plane. */
+  readonly seat?: {
+    readonly name: 'controller' | 'console';
+    readonly endpoint: string;
+    readonly metadata?: Readonly<Record<string, string>>;
+  };
   /** The answer may come much later than the request: the credential must then still be live. */
   readonly waits?: boolean;
   /** The field that names the one executor it reads: the scope guard then answers only eligible members. */
@@ -61,9 +69,15 @@ export function refusalsOf(verb: VerbDeclaration): ErrorCode[] {
 
 const declared = new Map<string, VerbDeclaration>();
 
+/** The last token of the subject that a verb is served on. */
+export const busVerbOf = ({ name, busVerb }: VerbDeclaration): string => busVerb ?? name;
+
 /** Declares a verb. Throws when the name is taken: two verbs would share a subject or an operation id. */
 export function declareVerb<const V extends VerbDeclaration>(verb: V): V {
   if (declared.has(verb.name)) throw new Error(`Two verbs are named ${verb.name}`);
+  const shares = ({ bus, ...other }: VerbDeclaration): boolean =>
+    verb.bus !== undefined && bus === verb.bus && busVerbOf({ ...other, bus }) === busVerbOf(verb);
+  if ([...declared.values()].some(shares)) throw new Error(`Two verbs share the subject of ${verb.name}`);
   declared.set(verb.name, verb);
   return verb;
 }

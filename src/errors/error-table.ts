@@ -31,6 +31,7 @@ const table = {
   idempotency_conflict: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
   key_taken: { status: 409, meaning: 'The run has a task with this key.' },
   kind_mismatch: { status: 409, meaning: 'The registration exists with another kind.' },
+  module_taken: { status: 409, meaning: 'The account has a module of this name.' },
   not_addressed_here: { status: 409, meaning: 'The task is not addressed to this executor.' },
   not_awaiting_approval: { status: 409, meaning: 'The task does not rest for a decision.' },
   not_claimable_kind: { status: 409, meaning: 'Only tool calls can be claimed.' },
@@ -46,6 +47,10 @@ const table = {
   execution_details_pruned: { status: 410, meaning: 'Retention has pruned the detail of this run.' },
   content_too_large: { status: 413, meaning: 'The body or the result is larger than its bound.' },
   // 422: well-formed, and not acceptable
+  ambiguous_address: {
+    status: 422,
+    meaning: 'The address names more than one instance; details lists them.',
+  },
   duplicate_tool_name: { status: 422, meaning: 'Two callables would have the same name.' },
   frame_too_large: { status: 422, meaning: 'A progress frame is at most 64 KiB.' },
   invalid_announcement: { status: 422, meaning: 'The announcement breaks its grammar.' },

@@ -30,6 +30,7 @@ export class Presence implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly contacts = new LRUCache<string, { at: number; sampledAt: number }>({ max: 100_000 });
   private fresh = new Set<string>();
   private sharing: NodeJS.Timeout | undefined;
+  private readonly listeners: ((executorId: string) => void)[] = [];
 
   constructor(
     private readonly database: Database,
@@ -55,12 +56,18 @@ export class Presence implements OnApplicationBootstrap, OnApplicationShutdown {
     const gap = !known || now - known.at > ONLINE_MS;
     const contact = this.note(executorId);
     this.fresh.add(executorId);
+    for (const listener of this.listeners) listener(executorId);
     if (now - contact.sampledAt < SAMPLE_MS) return;
     contact.sampledAt = now;
     this.database.rows(sampleContact, executorId, gap).catch((fault: Error) => {
       contact.sampledAt = 0;
       this.log.warn(`a contact was not sampled: ${fault.message}`);
     });
+  }
+
+  /** Calls `listener` at each contact that this node has. It is on the path of every request. */
+  onHeard(listener: (executorId: string) => void): void {
+    this.listeners.push(listener);
   }
 
   of(executorId: string, lastSeenAt: Date | null): PresenceState {

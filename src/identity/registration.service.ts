@@ -19,6 +19,7 @@ import { Presence } from './presence.js';
 import type { RegistrationRequest } from './registration-request.js';
 import {
   assignModules,
+  ensureModules,
   freeAssignments,
   freeMachineName,
   insertExecutor,
@@ -30,7 +31,7 @@ import { mintToken } from './token.js';
 type Registrar = PlatformCaller | MemberCaller;
 
 /** The module of an executor that names none (chapter 1). */
-const DEFAULT_MODULES = ['tools'];
+const DEFAULT_MODULE = 'tools';
 
 /**
  * Registers executors, and re-pairs those whose key is taken. Invariant: a registration key has at most one live executor,
@@ -47,7 +48,8 @@ export class RegistrationService {
 
   /**
    * 201, or 200 for a re-pair; a repeat by its key changes nothing. Throws `validation_failed` for a manager or agent that
-   * the account has not, `kind_mismatch`, `assignment_taken`, and `admin_required` where a member's key is account-wide.
+   * the account has not and for an interchangeable module where no tool provider registers, `kind_mismatch`,
+   * `assignment_taken`, and `admin_required` where a member's key is account-wide.
    */
   async register(
     verb: VerbDeclaration,
@@ -105,7 +107,7 @@ export class RegistrationService {
     request: RegistrationRequest,
   ): Promise<ExecutorFacts> {
     const { kind, displayName, managerId, agentId, registrationIdentifier, assignmentScope } = request;
-    const modules = request.modules ?? DEFAULT_MODULES;
+    const modules = request.modules ?? [DEFAULT_MODULE];
     const base = machineSlug(registrationIdentifier ?? displayName);
     const machine = request.machine ?? (await sql.row(freeMachineName, accountId, modules, base))?.machine;
     if (machine === undefined) throw refuse('assignment_taken');
@@ -162,8 +164,14 @@ export class RegistrationService {
   private async assign(
     sql: Sql,
     accountId: Registrar['accountId'],
-    { id, modules, machine }: ExecutorFacts,
+    { id, kind, modules, machine }: ExecutorFacts,
   ): Promise<void> {
+    const isProvider = kind === 'tool_provider';
+    const refused = await sql.row(ensureModules, accountId, modules, isProvider, DEFAULT_MODULE);
+    if (refused) {
+      const path = `modules[${modules.indexOf(refused.module)}]`;
+      throw refuse('validation_failed', `${path} names ${refused.module}, which only tool providers serve`);
+    }
     const assigned = new Set(
       (await sql.rows(assignModules, accountId, modules, machine, id)).map(({ module }) => module),
     );

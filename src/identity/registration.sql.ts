@@ -74,6 +74,26 @@ export const freeMachineName = statement<
    order by n limit 1`,
 );
 
+/**
+ * Makes the records of modules that the account does not know yet (chapter 8); of `interchangeable` ones only the default
+ * module is not, which is everybody's. Answers those that the executor may not be assigned to, since only tool providers
+ * serve an interchangeable module.
+ */
+export const ensureModules = statement<
+  [AccountId, modules: readonly string[], isProvider: boolean, everybodys: string],
+  { module: string }
+>(
+  'module_ensure',
+  `with made as (
+     insert into modules (account_id, name, declares_tools, interchangeable)
+     select $1, module, true, $3 and module <> $4 from unnest($2::text[]) module
+     on conflict do nothing
+   )
+   select name as module from modules
+   where account_id = $1 and name = any ($2) and interchangeable and not $3
+   order by name`,
+);
+
 /** Assigns the modules on the machine; answers those that were free. */
 export const assignModules = statement<
   [AccountId, modules: readonly string[], machine: string, executorId: string],

@@ -1,29 +1,7 @@
-import type { EffectProfile } from './effect-profile.js';
+import { CONSOLE_TOOLS } from './console-tools.js';
+import { type KernelTool, READS_THE_KERNEL } from './kernel-tool.js';
 
-/** A tool that the kernel itself serves, as `GET /agent_api/v1/tools` shows it (chapter 3). */
-export interface KernelTool {
-  readonly canonical_name: string;
-  /** The wire name: the callable that a model sees. */
-  readonly name: string;
-  /** `of_called_tool`: a call of it becomes the call of another tool, with that one's profile (chapter 6). */
-  readonly effect_profile: EffectProfile | 'of_called_tool';
-  readonly definition: {
-    readonly type: 'function';
-    readonly function: {
-      readonly name: string;
-      readonly description: string;
-      readonly parameters: Readonly<Record<string, unknown>>;
-    };
-  };
-}
-
-const READS_THE_KERNEL: EffectProfile = {
-  kind: 'read_only',
-  destructive: false,
-  effect_scope: 'closed',
-  idempotency: 'intrinsic',
-  reconciliation: 'none',
-};
+export type { KernelTool } from './kernel-tool.js';
 
 /** The kernel catalogue: every kernel tool that is served, and no other. */
 export const KERNEL_TOOLS: readonly KernelTool[] = [
@@ -84,4 +62,5 @@ export const KERNEL_TOOLS: readonly KernelTool[] = [
       },
     },
   },
+  ...CONSOLE_TOOLS,
 ];

@@ -28,11 +28,12 @@ const TEST_SETTINGS = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=
 
 /**
  * Starts the PostgreSQL that npm brought, on the loopback address; port 0 takes a free one. Mode `durable` keeps what it
- * acknowledges, `test` is fast and keeps nothing. It ends with this process, unless it `outlives` it.
- * @param {{dataDir: string, port: number, mode: 'durable' | 'test', log?: string, outlives?: boolean,
- *   onStarted?: (service: object) => void}} options
+ * acknowledges, `test` is fast and keeps nothing; `extra` are further settings. It ends with this process, unless it
+ * `outlives` it.
+ * @param {{dataDir: string, port: number, mode: 'durable' | 'test', extra?: string[], scratch?: string[], log?: string,
+ *   outlives?: boolean, onStarted?: (service: object) => void}} options
  */
-export async function startPostgres({ dataDir, port: wanted, mode, ...childOptions }) {
+export async function startPostgres({ dataDir, port: wanted, mode, extra = [], ...childOptions }) {
   const port = wanted === 0 ? await freePort() : wanted;
   const account = process.getuid?.() === 0 ? serviceAccount() : undefined;
   const programs = reachablePrograms(account);
@@ -50,6 +51,7 @@ export async function startPostgres({ dataDir, port: wanted, mode, ...childOptio
     'log_min_messages=log',
     'log_min_error_statement=panic',
     ...(mode === 'test' ? TEST_SETTINGS : []),
+    ...extra,
   ];
   const args = ['-D', data, ...settings.flatMap((setting) => ['-c', setting])];
   await formerIsGone(data);

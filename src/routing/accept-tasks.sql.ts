@@ -3,6 +3,7 @@ import { statement } from '../db/statement.js';
 import { admits, eligible } from '../identity/eligibility.sql.js';
 import { APPROVAL_HOLD_MS } from '../kernel/expiry.js';
 import { isGivenToPool } from './pool.sql.js';
+import { isRunnerWrite } from './runner-write.sql.js';
 import { type TaskRow, taskColumns } from './task-row.js';
 
 /** One call, decided and not yet inserted. Member names are the columns of the recordset below. */
@@ -32,6 +33,10 @@ export interface TaskDraft {
   readonly structured_content: string | null;
   /** Of a call that rests: the entries it rests with, hexadecimal (`entryDigest`). */
   readonly announced_sha256: string | null;
+  /** With `claim_epoch`, of a call that is to be delivered: accepted, it is claimed by this token. Hexadecimal. */
+  readonly claim_token_sha256?: string;
+  /** The executor's epoch that it is claimed for: at another the call waits. */
+  readonly claim_epoch?: number;
 }
 
 /** One request: calls of one caller on one run, all of which become tasks, or none. */
@@ -51,7 +56,7 @@ const DRAFT_COLUMNS = `
     ordinal integer, task_key text, tool_name text, tool_alias text, tool_call_id text, tool_input text,
     effect_profile text, addressed_role text, addressed_id uuid, announcement_version bigint, timeout_ms integer,
     extension_bound_ms integer, status text, approval_origin text, approval_by uuid, error_key text, error_detail text,
-    content text, structured_content text, announced_sha256 text`;
+    content text, structured_content text, announced_sha256 text, claim_token_sha256 text, claim_epoch integer`;
 
 /** The parameter of `acceptTasks`: every draft of every request as one row. */
 export function draftsJson(jobs: readonly AcceptJob[]): string {
@@ -81,10 +86,19 @@ export const approvalJson = (d: string, at: string): string => `
   case when ${d}.approval_origin is not null then json_strip_nulls(json_build_object(
     'origin', ${d}.approval_origin, 'decided_by', ${d}.approval_by, 'decided_at', ${iso(at)})) end`;
 
+/** SQL: the call goes at once, and comes with a claim for the executor's very epoch. */
+const isToDeliver = `(draft.claim_token_sha256 is not null and draft.status = 'dispatched' and coalesce((
+  select held.credential_epoch = draft.claim_epoch from held where held.id = draft.addressed_id limit 1), false))`;
+
+const ifClaimed = (value: string): string => `case when is_claimed then ${value} end`;
+const ifCaptured = (value: string): string =>
+  `case when is_claimed and ${isRunnerWrite('decided')} then ${value} end`;
+
 /**
  * Accepts requests of 1 to 64 calls in one statement, each request whole or not at all (chapter 5). A request holds only
  * for a run that is neither stopped nor pruned, whose row it locks against both; a live credential; executors that are
- * eligible now and announce what the drafts were made of. A key that is taken raises unique_violation.
+ * eligible now and announce what the drafts were made of. A key that is taken raises unique_violation. A call that brings a
+ * claim is accepted claimed, with the capture that a claim writes, while its executor may be delivered more (chapter 8).
  *
  * One round trip however many requests and steps: at 64 in flight a shared statement costs a third of single ones. Runs,
  * credentials, members, executors and announcements are reached by primary key, never by scanning: the `limit 1` keeps a
@@ -106,14 +120,14 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
        for key share) locked
    ), held as materialized (
      -- against a revocation, which settles what is addressed to it: one of the two sees the other
-     select locked.id from (
+     select locked.* from (
        select distinct account_id, addressed_id from draft where addressed_id is not null order by addressed_id) d
      cross join lateral (
-       select e.id from executors e
+       select e.id, e.credential_epoch from executors e
        where e.id = d.addressed_id and e.account_id = d.account_id and e.status = 'active'
        for share) locked
    ), admitted as materialized (
-     select run.principal_id, run.at, draft.*
+     select run.principal_id, run.at, draft.*, ${isToDeliver} as is_to_deliver
      from draft
      join run on run.id = draft.run_id and run.account_id = draft.account_id
      join lateral (
@@ -139,11 +153,23 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
    ), whole as materialized (
      select request from draft group by request
      having count(*) = (select count(*) from admitted where admitted.request = draft.request)
+   ), ready as materialized (
+     select admitted.*,
+       row_number() over (partition by addressed_id, is_to_deliver order by request, ordinal) as place
+     from admitted
+     where request in (select whole.request from whole)
+   ), free as materialized (
+     -- how many more calls each executor may be delivered; until this is committed nobody else delivers to it
+     select asked.addressed_id, a.max_in_flight - calls_delivered(asked.addressed_id) as places
+     from (select distinct addressed_id from ready where is_to_deliver order by addressed_id) asked
+     cross join lateral (
+       select max_in_flight from announcements where executor_id = asked.addressed_id limit 1) a
    ), task as (
      insert into tasks (run_id, task_key, account_id, principal_id, tool_name, tool_alias, tool_call_id, tool_input,
        effect_profile, status, target_id, addressed_role, addressed_id, timeout_ms, extension_bound_ms, accepted_at,
        started_at, deadline_at, settled_at, content, structured_content, is_error, error_key, error_detail, approval,
-       announced_sha256, of_agent)
+       announced_sha256, of_agent, claimed_by, claim_epoch, claim_token_sha256, claimed_at, deadline_before_delivery,
+       capture_generation, capture_runner_id, capture_claimed_at)
      select run_id, task_key, account_id, principal_id, tool_name, tool_alias, tool_call_id, tool_input::json,
        effect_profile::json, status, case addressed_role when 'runner' then addressed_id end, addressed_role, addressed_id,
        timeout_ms, extension_bound_ms, at,
@@ -152,9 +178,14 @@ export const acceptTasks = statement<[drafts: string], TaskRow>(
          when 'needs_approval' then at + ${APPROVAL_HOLD_MS} * interval '1 millisecond' end,
        case when status in ('completed', 'failed') then at end,
        content::json, structured_content::json, case status when 'completed' then false end, error_key, error_detail,
-       ${approvalJson('admitted', 'at')}, decode(announced_sha256, 'hex'), of_agent
-     from admitted
-     where request in (select whole.request from whole)
+       ${approvalJson('decided', 'at')}, decode(announced_sha256, 'hex'), of_agent,
+       ${ifClaimed('addressed_id')}, ${ifClaimed('claim_epoch')}, ${ifClaimed(`decode(claim_token_sha256, 'hex')`)},
+       ${ifClaimed('at')}, ${ifClaimed(`at + timeout_ms * interval '1 millisecond'`)},
+       ${ifCaptured('1')}, ${ifCaptured('addressed_id')}, ${ifCaptured('at')}
+     from (
+       select ready.*, is_to_deliver and place <= (
+         select places from free where free.addressed_id = ready.addressed_id limit 1) as is_claimed
+       from ready) decided
      order by request, ordinal
      returning *
    )

@@ -10,6 +10,7 @@ export const acceptanceRefusals = [
   'key_taken',
   'run_stopped',
   'execution_details_pruned',
+  'ambiguous_address',
   'invalid_timeout_ms',
   'invalid_tool_route',
   'route_mismatch',

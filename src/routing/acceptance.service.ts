@@ -17,13 +17,17 @@ import {
 import type { CallAuthor } from './call-author.js';
 import { calledStep } from './called-tool.js';
 import { DeclarationStore } from './declaration-store.js';
+import { Deliveries, type DeliveryClaim } from './deliveries.js';
 import { Dispatch } from './dispatch.js';
 import type { FrozenRun } from './frozen-run.js';
+import { KernelWork } from './kernel-work.js';
+import { MeshAddresses } from './mesh-addresses.js';
 import { PlaceFinder } from './place-finder.js';
 import type { Step } from './step.js';
 import { draftTask } from './task-draft.js';
 import { TaskEvents } from './task-events.js';
 import type { TaskRow } from './task-row.js';
+import type { Place } from './where-it-goes.js';
 
 /** How often, and after how long, a node looks again whose memory of an announcement is behind: half a second in all. */
 const LOOKS = 25;
@@ -38,12 +42,17 @@ const TAKEN = { code: '23505', constraint: 'tasks_pkey' };
 @Injectable()
 export class Acceptance {
   private readonly lane: Lane<AcceptJob, TaskRow[]>;
+  /** By what claim an accepted call is to be delivered, once its acceptance is committed. */
+  private readonly claims = new WeakMap<TaskRow, DeliveryClaim>();
 
   constructor(
     private readonly keyed: KeyedDatabase,
     private readonly declarations: DeclarationStore,
     private readonly finder: PlaceFinder,
+    private readonly addresses: MeshAddresses,
     private readonly dispatch: Dispatch,
+    private readonly deliveries: Deliveries,
+    private readonly kernelWork: KernelWork,
     private readonly events: TaskEvents,
     private readonly metrics: Metrics,
   ) {
@@ -71,7 +80,8 @@ export class Acceptance {
     const started = performance.now();
     const frozen = declaration ?? (await this.declarationOf(sql, run));
     for (let look = 1; look <= LOOKS; look += 1) {
-      const drafts = await this.draft(sql, author, run, frozen, steps);
+      const claims = new Map<string, DeliveryClaim>();
+      const drafts = await this.draft(sql, author, run, frozen, steps, claims);
       if (drafts) {
         const job = {
           account_id: run.accountId,
@@ -85,6 +95,10 @@ export class Acceptance {
         const rows = await this.insert(sql, job);
         if (rows.length > 0) {
           this.metrics.observe('accept', (performance.now() - started) / 1_000);
+          for (const row of rows) {
+            const claim = claims.get(row.task_key);
+            if (claim && row.claimed_by !== null) this.claims.set(row, claim);
+          }
           return rows;
         }
         await diagnose(sql, job, steps);
@@ -94,13 +108,16 @@ export class Acceptance {
     throw refuseUntil('unavailable', 1, 'the announcement addressed is being replaced; try again');
   }
 
-  /** Tells whoever waits: nodes, followers and executors. Called once the tasks are committed. */
+  /** Tells whoever waits: nodes, followers, executors, the kernel itself. Called once the tasks are committed. */
   announce(rows: readonly TaskRow[]): void {
     for (const row of rows) {
       if (row.settled_at !== null) this.metrics.settled(row.status);
       this.events.changed(row);
+      const claim = this.claims.get(row);
+      if (claim) this.deliveries.deliver(row, claim);
     }
     this.dispatch.available(rows);
+    this.kernelWork.take(rows);
   }
 
   /** The tasks of the request; none where the statement did not hold. Throws `key_taken`. */
@@ -129,16 +146,40 @@ export class Acceptance {
     run: FrozenRun,
     declaration: FrozenDeclaration,
     steps: readonly Step[],
+    claims: Map<string, DeliveryClaim>,
   ): Promise<TaskDraft[] | undefined> {
     const context = { declaration, defaultRunnerId: run.defaultRunnerId, policy: run.policy, author };
     const drafts: TaskDraft[] = [];
     for (const [ordinal, asked] of steps.entries()) {
-      const step = calledStep(asked, declaration);
+      const called = calledStep(asked, declaration);
+      const step =
+        called.kind === 'address' ? await this.addresses.becomes(sql, author, run, called) : called;
       const place = await this.finder.find(sql, author, run, declaration, step);
       if (!place) return undefined;
-      drafts.push(draftTask(step, ordinal, place, context));
+      const draft = draftTask(step, ordinal, place, context);
+      const claim = await this.claimFor(author, run, draft, place);
+      if (claim) claims.set(draft.task_key, claim);
+      drafts.push(
+        claim ? { ...draft, claim_token_sha256: claim.tokenSha256, claim_epoch: claim.epoch } : draft,
+      );
     }
     return drafts;
+  }
+
+  /**
+   * Of a call that goes to an executor's own subject. The kernel accepts several requests in one transaction, each of which
+   * would hold an executor against the others: its calls are claimed once they are committed.
+   */
+  private async claimFor(
+    author: CallAuthor,
+    { accountId }: FrozenRun,
+    { status, tool_input: inputText }: TaskDraft,
+    { delivery, executorId }: Place,
+  ): Promise<DeliveryClaim | undefined> {
+    if (delivery !== 'serve' || executorId === null || status !== 'dispatched') return undefined;
+    return author.kind === 'kernel'
+      ? undefined
+      : this.deliveries.claimFor({ accountId, executorId, inputText });
   }
 }
 

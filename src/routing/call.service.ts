@@ -3,12 +3,13 @@ import { KeyedDatabase } from '../db/keyed-database.js';
 import type { Sql } from '../db/statement.js';
 import { Answer } from '../doors/answer.js';
 import type { MemberCaller } from '../doors/caller.js';
-import { Idempotency } from '../doors/idempotency.js';
+import { hasIdempotencyKey, Idempotency } from '../doors/idempotency.js';
 import type { VerbInput } from '../doors/input.js';
 import type { VerbDeclaration } from '../doors/verb.js';
 import { JsonText } from '../db/json-text.js';
 import { refuse } from '../errors/refusal.js';
 import { memberTexts } from '../kernel/json/scan.js';
+import { readAddressCall } from './address-call.js';
 import { Acceptance } from './acceptance.service.js';
 import type { FrozenRun } from './frozen-run.js';
 import { RunCreation } from './run-creation.service.js';
@@ -27,8 +28,8 @@ interface Accepted {
 }
 
 /**
- * A member's call on the bus (chapter 8): one step is accepted, in a new run when none is named, and the answer is its
- * task when it settles or the wait ends. A repeat under its key waits for the same task.
+ * A member's call that is waited for (chapter 8): one step, or the tool at an address, is accepted, in a new run when none
+ * is named, and the answer is its task when it settles or the wait ends. A repeat under its key waits for the same task.
  */
 @Injectable()
 export class Calls {
@@ -41,14 +42,34 @@ export class Calls {
     private readonly tasks: Tasks,
   ) {}
 
-  /** `{task}`. Throws the refusals of acceptance. */
-  async call(verb: VerbDeclaration, caller: MemberCaller, input: VerbInput): Promise<object> {
-    const { step, run_public_id: runId, idempotency_key: key } = input.body.object;
-    if (step === undefined) throw refuse('parameter_missing', 'step is required');
-    const waitMs = waitMsOf(input, WAIT_MAX_MS);
+  /** `{task}` of `step`, or of `address` and `input`. Throws the refusals of acceptance. */
+  call(verb: VerbDeclaration, caller: MemberCaller, input: VerbInput): Promise<object> {
+    const { step, address } = input.body.object;
+    if (address === undefined && step === undefined) throw refuse('parameter_missing', 'step is required');
+    if (step === undefined) return this.callAddress(verb, caller, input);
+    if (address !== undefined) {
+      throw refuse('validation_failed', 'the body must carry either step or address, not both');
+    }
     const parsed = readStep(step, memberTexts(input.body.text).get('step') ?? '{}', 'step');
+    return this.callStep(verb, caller, input, parsed);
+  }
+
+  /** `{task}` of the tool at `address`. Throws the refusals of acceptance and of `MeshAddresses`. */
+  callAddress(verb: VerbDeclaration, caller: MemberCaller, input: VerbInput): Promise<object> {
+    const { object, text } = input.body;
+    return this.callStep(verb, caller, input, readAddressCall(object, text, { path: '' }));
+  }
+
+  private async callStep(
+    verb: VerbDeclaration,
+    caller: MemberCaller,
+    input: VerbInput,
+    parsed: Step,
+  ): Promise<object> {
+    const { run_public_id: runId } = input.body.object;
+    const waitMs = waitMsOf(input, WAIT_MAX_MS);
     const run = runId === undefined ? undefined : await this.directory.detailSeenBy(viewerOf(caller), runId);
-    const isPlain = run !== undefined && key === undefined;
+    const isPlain = run !== undefined && !hasIdempotencyKey(input);
     const accepted = isPlain
       ? await this.acceptOn(this.keyed, caller, run, parsed)
       : await this.acceptOnce(verb, caller, input, run, parsed);

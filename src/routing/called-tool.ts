@@ -1,45 +1,63 @@
 import type { FrozenDeclaration } from '../assembly/frozen-declaration.js';
 import { refuse } from '../errors/refusal.js';
 import { KERNEL_TOOLS } from '../kernel/catalogue.js';
+import { isObject } from '../kernel/json/is-object.js';
 import { memberTexts } from '../kernel/json/scan.js';
-import type { Step } from './step.js';
+import { readAddressCall } from './address-call.js';
+import type { DirectStep, Step } from './step.js';
 
-const TOOL_CALL = KERNEL_TOOLS.find(({ canonical_name }) => canonical_name === 'nexus.tools.call');
+/** The kernel tools whose call becomes the call of another tool. */
+const TOOL_CALL = 'nexus.tools.call';
+const CONSOLE_CALL = 'nexus.console.call';
 
 /**
- * `nexus.tools.call {name, input}` *becomes* the call it names (chapter 6): one task under the step's key, with the called
- * tool's target, profile, approval and deadline. It adds no authority: the name must be a callable of the frozen
- * declaration. Any other step stays as it is. Throws `parameter_missing` and `validation_failed` for a wrong input.
+ * A call of `nexus.tools.call` or `nexus.console.call` *becomes* the call it names (chapters 6 and 8): one task under the
+ * step's key, with the called tool's target, profile, approval and deadline. It adds no authority: the one names a callable
+ * of the frozen declaration, the other an address, which is held to the rules of a member's own call. Any other step stays
+ * as it is. Throws `parameter_missing`, `validation_failed` and `invalid_timeout_ms` for a wrong input.
  */
 export function calledStep(step: Step, declaration: FrozenDeclaration): Step {
-  if (!isToolCall(step, declaration)) return step;
+  if (step.kind === 'address') return step;
+  switch (becomingOf(step, declaration)) {
+    case TOOL_CALL:
+      return calledByName(step, declaration);
+    case CONSOLE_CALL:
+      return readAddressCall(step.input, step.inputText, { ...step, path: `${step.path}.input.` });
+    default:
+      return step;
+  }
+}
+
+function calledByName(step: DirectStep, declaration: FrozenDeclaration): Step {
   const path = `${step.path}.input`;
   const { name, input } = step.input;
   if (name === undefined) throw refuse('parameter_missing', `${path}.name is required`);
   if (typeof name !== 'string') throw refuse('validation_failed', `${path}.name must be a string`);
   if (input === undefined) throw refuse('parameter_missing', `${path}.input is required`);
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw refuse('validation_failed', `${path}.input must be an object`);
-  }
-  const called: Step = {
+  if (!isObject(input)) throw refuse('validation_failed', `${path}.input must be an object`);
+  const called: DirectStep = {
     kind: 'call',
     path,
     name,
     key: step.key,
     timeoutMs: step.timeoutMs,
-    toolCallId: step.kind === 'call' ? step.toolCallId : undefined,
+    toolCallId: step.toolCallId,
     inputText: memberTexts(step.inputText).get('input') ?? '{}',
-    input: input as Record<string, unknown>,
+    input,
   };
-  if (isToolCall(called, declaration))
+  if (becomingOf(called, declaration) === TOOL_CALL)
     throw refuse('validation_failed', `${path}.name must name another tool`);
-  return called;
+  return calledStep(called, declaration);
 }
 
-function isToolCall(step: Step, declaration: FrozenDeclaration): boolean {
-  if (step.kind === 'call')
-    return declaration.callables.get(step.name)?.canonical === TOOL_CALL?.canonical_name;
-  return (
-    step.route === undefined && (step.name === TOOL_CALL?.name || step.name === TOOL_CALL?.canonical_name)
-  );
+/** The canonical name of the kernel tool that the step calls, where its call becomes another. */
+function becomingOf(step: DirectStep, declaration: FrozenDeclaration): string | undefined {
+  const canonical =
+    step.kind === 'call' ? declaration.callables.get(step.name)?.canonical : kernelToolOf(step);
+  return canonical === TOOL_CALL || canonical === CONSOLE_CALL ? canonical : undefined;
+}
+
+function kernelToolOf({ name, route }: DirectStep & { readonly kind: 'tool' }): string | undefined {
+  if (route) return undefined;
+  return KERNEL_TOOLS.find((tool) => tool.name === name || tool.canonical_name === name)?.canonical_name;
 }

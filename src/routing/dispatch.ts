@@ -1,10 +1,12 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { AnnouncementDirectory } from '../announcement/announcement-directory.js';
 import { ExecutorPush } from '../bus/executor-push.js';
 import type { AccountId } from '../db/account-id.js';
 import { Database } from '../db/database.js';
 import { statement } from '../db/statement.js';
 import { eligible } from '../identity/eligibility.sql.js';
 import { ExecutorDirectory } from '../identity/executor-directory.js';
+import { Deliveries } from './deliveries.js';
 import type { TaskRow } from './task-row.js';
 
 /** The members of a pool: every eligible provider that announces the name. */
@@ -32,13 +34,14 @@ const readApplication = statement<
 
 /** What of a task a push needs. */
 type Pushed = Pick<TaskRow, 'run_id' | 'task_key' | 'kind' | 'tool_name' | 'account_id' | 'principal_id'> &
-  Pick<TaskRow, 'status' | 'addressed_role' | 'addressed_id'>;
+  Pick<TaskRow, 'status' | 'addressed_role' | 'addressed_id' | 'claimed_by'>;
 
 type Canceled = Pick<TaskRow, 'account_id' | 'run_id' | 'task_key' | 'claimed_by'>;
 
 /**
- * Tells executors over the bus that there is work, or none any more (chapter 6). A push only brings a read forward: one
- * that is lost loses nothing, so nothing here is waited for and no fault reaches the caller.
+ * Tells executors over the bus that there is work, or none any more (chapter 6), and has it delivered to those that serve
+ * (chapter 8). A push only brings a read forward: one that is lost loses nothing, so nothing here is waited for and no fault
+ * reaches the caller.
  */
 @Injectable()
 export class Dispatch {
@@ -47,6 +50,8 @@ export class Dispatch {
   constructor(
     private readonly database: Database,
     private readonly executors: ExecutorDirectory,
+    private readonly announcements: AnnouncementDirectory,
+    private readonly deliveries: Deliveries,
     private readonly push: ExecutorPush,
   ) {}
 
@@ -54,7 +59,8 @@ export class Dispatch {
   available(rows: readonly Pushed[]): void {
     for (const row of rows) {
       if (row.status === 'needs_approval') this.tell(this.pushApproval(row));
-      if (row.status !== 'dispatched' || row.addressed_role === 'kernel') continue;
+      const isWaiting = row.status === 'dispatched' && row.claimed_by === null;
+      if (!isWaiting || row.addressed_role === 'kernel') continue;
       this.tell(
         row.addressed_id === null ? this.pushToPool(row) : this.pushToExecutor(row.addressed_id, row),
       );
@@ -72,9 +78,12 @@ export class Dispatch {
   }
 
   private async pushToExecutor(executorId: string, row: Pushed): Promise<void> {
+    const accountId = row.account_id as AccountId;
+    const announcement = await this.announcements.get(executorId);
+    if (announcement?.delivery === 'serve') return this.deliveries.wake(accountId, executorId);
     const executor = await this.executors.get(executorId);
     if (executor?.status === 'active')
-      this.push.push(row.account_id as AccountId, executorId, executor.credentialEpoch, availability(row));
+      this.push.push(accountId, executorId, executor.credentialEpoch, availability(row));
   }
 
   private async pushToPool(row: Pushed): Promise<void> {

@@ -1,4 +1,5 @@
 import type { FrozenDeclaration } from '../assembly/frozen-declaration.js';
+import type { KernelTool } from '../kernel/catalogue.js';
 import { readSearch, searchTools } from './tool-search.js';
 
 /** What a kernel tool answers: JSON texts, as a commit would have brought them; or why it could not run. */
@@ -21,14 +22,21 @@ const RUN_AT_ACCEPTANCE: Readonly<
   tool_search: toolSearch,
 };
 
-/** Runs a kernel tool. Its result is both structured and, for models, the same JSON as text. */
-export function runKernelTool(name: string, run: KernelCallRun, input: Input): KernelResult {
-  const tool = RUN_AT_ACCEPTANCE[name];
-  if (!tool) throw new Error(`The kernel catalogue has ${name}, which nothing runs`);
-  const structuredContentText = tool(run, input);
-  if (typeof structuredContentText !== 'string') return structuredContentText;
-  return { contentText: JSON.stringify(structuredContentText), structuredContentText };
+/** Runs a kernel tool that looks at nothing but its run; undefined for one that is run once its call is accepted. */
+export function runKernelTool(name: string, run: KernelCallRun, input: Input): KernelResult | undefined {
+  const answer = RUN_AT_ACCEPTANCE[name]?.(run, input);
+  return typeof answer === 'string' ? kernelResult(answer) : answer;
 }
+
+/** A kernel tool's JSON answer: structured and, for models, the same JSON as text. */
+export const kernelResult = (structuredContentText: string): KernelResult => ({
+  contentText: JSON.stringify(structuredContentText),
+  structuredContentText,
+});
+
+/** Whether a kernel tool is run once its call is accepted, since it looks beyond its run. */
+export const isRunLater = ({ name, effect_profile }: KernelTool): boolean =>
+  effect_profile !== 'of_called_tool' && !Object.hasOwn(RUN_AT_ACCEPTANCE, name);
 
 /** `nexus.runners.list`: the run's frozen candidates, not what is live (chapter 3). */
 function runnersList({ declaration, defaultRunnerId }: KernelCallRun): string {

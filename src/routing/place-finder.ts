@@ -8,7 +8,7 @@ import { mayReach } from './accept-tasks.sql.js';
 import type { CallAuthor } from './call-author.js';
 import type { FrozenRun } from './frozen-run.js';
 import { isGivenToPool, isOverridableName } from './pool.sql.js';
-import type { Step } from './step.js';
+import type { DirectStep } from './step.js';
 import {
   addressOf,
   kernelPlace,
@@ -70,7 +70,7 @@ export class PlaceFinder {
     author: CallAuthor,
     run: FrozenRun,
     declaration: FrozenDeclaration,
-    step: Step,
+    step: DirectStep,
   ): Promise<Place | undefined> {
     const asksDefault = step.kind === 'tool' && step.route !== undefined && step.route.runnerId === undefined;
     const defaultRunnerId = asksDefault ? await this.currentDefault(sql, run) : null;
@@ -92,7 +92,7 @@ export class PlaceFinder {
     sql: Sql,
     author: CallAuthor,
     run: FrozenRun,
-    step: Step,
+    step: DirectStep,
     { runnerId, toolName }: { runnerId: string; toolName: string },
   ): Promise<Place> {
     const known = await this.announcements.get(runnerId);
@@ -113,7 +113,7 @@ export class PlaceFinder {
     sql: Sql,
     author: CallAuthor,
     run: FrozenRun,
-    step: Step,
+    step: DirectStep,
     toolName: string,
   ): Promise<Place | undefined> {
     const rows = await sql.rows(readServing, run.accountId, run.principalId, author.memberId, toolName);
@@ -129,7 +129,9 @@ export class PlaceFinder {
     if (current.length < rows.length) return undefined;
     const ofKind = (kind: string): Serving[] =>
       current.flatMap((found) => (found.kind === kind ? [found.serving] : []));
-    const [application] = ofKind('agent_application');
-    return namedPlace(step, toolName, { application, providers: ofKind('tool_provider') }, author.kind);
+    const role = step.kind === 'tool' ? step.role : undefined;
+    const [application] = role === 'tool_provider' ? [] : ofKind('agent_application');
+    const providers = role === 'agent_application' ? [] : ofKind('tool_provider');
+    return namedPlace(step, toolName, { application, providers }, author.kind);
   }
 }

@@ -7,6 +7,8 @@ import { ConversationsController } from './conversations.controller.js';
 import { Conversations } from './conversations.service.js';
 import { DeclarationStore } from './declaration-store.js';
 import { Dispatch } from './dispatch.js';
+import { KernelWork } from './kernel-work.js';
+import { MeshAddresses } from './mesh-addresses.js';
 import { PlaceFinder } from './place-finder.js';
 import { PlatformRunsController } from './platform-runs.controller.js';
 import { RunCreation } from './run-creation.service.js';
@@ -38,6 +40,8 @@ import { ToolProviderOverrides } from './tool-provider-overrides.service.js';
     Conversations,
     DeclarationStore,
     Dispatch,
+    KernelWork,
+    MeshAddresses,
     PlaceFinder,
     RunCreation,
     RunDirectory,
@@ -49,6 +53,18 @@ import { ToolProviderOverrides } from './tool-provider-overrides.service.js';
     TaskWaits,
     ToolProviderOverrides,
   ],
-  exports: [Acceptance, Conversations, DeclarationStore, Dispatch, RunDirectory, Runs, TaskEvents, TaskWaits],
+  exports: [
+    Acceptance,
+    Calls,
+    Conversations,
+    DeclarationStore,
+    Dispatch,
+    KernelWork,
+    MeshAddresses,
+    RunDirectory,
+    Runs,
+    TaskEvents,
+    TaskWaits,
+  ],
 })
 export class RoutingModule {}

@@ -1,5 +1,6 @@
 import { refuse } from '../errors/refusal.js';
 import { elementTexts, isUnstorable, memberTexts } from '../kernel/json/scan.js';
+import type { MeshAddress } from '../kernel/mesh-address.js';
 import { isTaskKey, isUuid, TASK_KEY } from '../kernel/names.js';
 import { isObject } from '../kernel/json/is-object.js';
 
@@ -32,9 +33,22 @@ interface CallStep extends AnyStep {
 interface ToolStep extends AnyStep {
   readonly kind: 'tool';
   readonly route: { readonly runnerId: string | undefined } | undefined;
+  /** Who of those that a bare name may go to was addressed; any of them where absent. */
+  readonly role?: 'agent_application' | 'tool_provider' | undefined;
+  readonly toolCallId?: string | undefined;
 }
 
-export type Step = CallStep | ToolStep;
+/** A call by address (chapter 8): `path` is that of the address. It becomes the call of the instance that it names. */
+export interface AddressStep extends AnyStep {
+  readonly kind: 'address';
+  readonly address: MeshAddress;
+  readonly toolCallId: string | undefined;
+}
+
+/** A step that says by itself whom it asks for. */
+export type DirectStep = CallStep | ToolStep;
+
+export type Step = DirectStep | AddressStep;
 
 /**
  * Reads the steps of a request (chapter 5, Steps): `value` parsed, `text` the same as it was sent. Throws the first fault:
@@ -101,7 +115,8 @@ function readAny(fields: Record<string, unknown>, texts: ReadonlyMap<string, str
   };
 }
 
-function readTimeout(value: unknown, path: string): number | undefined {
+/** Reads a deadline, in milliseconds. Throws `invalid_timeout_ms`. */
+export function readTimeout(value: unknown, path: string): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= TIMEOUT_MAX_MS)
     return value;

@@ -23,6 +23,7 @@ const place = (fields: Partial<Place> = {}): Place => ({
   toolName: 'bash',
   executorId: 'r1',
   announcementVersion: 3,
+  delivery: 'claim',
   profile: WRITE,
   profileText: JSON.stringify(WRITE),
   announcedTimeoutMs: undefined,

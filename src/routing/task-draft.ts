@@ -6,7 +6,7 @@ import { entryDigest } from './announced-entry.js';
 import type { CallAuthor } from './call-author.js';
 import { type ApprovalPolicy, decide, type Decision, readsInput } from './approval-policy.js';
 import { type KernelCallRun, runKernelTool } from './kernel-calls.js';
-import type { Step } from './step.js';
+import type { DirectStep, Step } from './step.js';
 import type { Place } from './where-it-goes.js';
 
 /** A call's deadline when neither its step nor its announcement names one (chapter 5). */
@@ -21,7 +21,7 @@ export interface DraftContext extends KernelCallRun {
 }
 
 /** The row of a step that goes to `place`: frozen target, profile, deadline and approval (chapters 5 and 6). */
-export function draftTask(step: Step, ordinal: number, place: Place, context: DraftContext): TaskDraft {
+export function draftTask(step: DirectStep, ordinal: number, place: Place, context: DraftContext): TaskDraft {
   const { announcedTimeoutMs } = place;
   const timeoutMs = step.timeoutMs ?? announcedTimeoutMs ?? DEFAULT_TIMEOUT_MS;
   const isTimeoutGiven = step.timeoutMs !== undefined || announcedTimeoutMs !== undefined;
@@ -30,7 +30,7 @@ export function draftTask(step: Step, ordinal: number, place: Place, context: Dr
     task_key: step.key ?? newId(),
     tool_name: place.toolName,
     tool_alias: step.kind === 'call' ? step.name : null,
-    tool_call_id: step.kind === 'call' ? (step.toolCallId ?? null) : null,
+    tool_call_id: step.toolCallId ?? null,
     tool_input: step.inputText,
     effect_profile: place.profileText,
     addressed_role: place.role,
@@ -99,7 +99,7 @@ export const denied = ({ origin, reason }: Decision): Approved => ({
   error_detail: reason ?? null,
 });
 
-/** The call goes: to whoever is addressed, or through the kernel at once. */
+/** The call goes: to whoever is addressed, or through the kernel, which answers at once where it can. */
 export function granted(
   { role, toolName }: Pick<Place, 'role' | 'toolName'>,
   run: KernelCallRun,
@@ -115,6 +115,7 @@ export function granted(
   };
   if (role !== 'kernel') return allowed;
   const result = runKernelTool(toolName, run, input);
+  if (!result) return allowed;
   if ('fault' in result) {
     return { ...allowed, status: 'failed', error_key: 'tool_failed', error_detail: result.fault };
   }

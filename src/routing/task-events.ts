@@ -14,6 +14,7 @@ export class TaskEvents {
   /** A task was accepted, moved or settled: `row` is what it is now, which spares this node's waiters a read. */
   changed(row: TaskRow): void {
     this.waits.hand(row);
-    this.events.publish('task', { run: row.run_id, key: row.task_key });
+    const { run_id: run, task_key: key, settled_at } = row;
+    this.events.publish('task', settled_at === null ? { run, key } : { run, key, settled: true });
   }
 }

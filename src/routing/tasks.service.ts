@@ -4,7 +4,7 @@ import { KeyedDatabase } from '../db/keyed-database.js';
 import { Lane } from '../db/lane.js';
 import { Answer } from '../doors/answer.js';
 import type { MemberCaller } from '../doors/caller.js';
-import { Idempotency } from '../doors/idempotency.js';
+import { hasIdempotencyKey, Idempotency } from '../doors/idempotency.js';
 import type { VerbInput } from '../doors/input.js';
 import { pageRequest, paginationOf } from '../doors/page.js';
 import type { VerbDeclaration } from '../doors/verb.js';
@@ -100,9 +100,5 @@ export class Tasks {
     return { tasks: rows.map(taskJson), pagination: paginationOf(last?.seq, last?.has_more ?? false) };
   }
 }
-
-/** Whether a repeat of this request could be recognised (chapter 9). */
-const hasIdempotencyKey = (input: VerbInput): boolean =>
-  input.header('idempotency-key') !== undefined || input.body.object['idempotency_key'] !== undefined;
 
 const isSequence = (key: unknown): key is string => typeof key === 'string' && /^\d{1,18}$/.test(key);

@@ -1,4 +1,5 @@
 import { declareVerb } from '../doors/verb.js';
+import { consoleSeat } from '../kernel/console-tools.js';
 import { acceptanceRefusals } from './acceptance-refusals.js';
 import { pagination, RUN_ID, stepsExample, taskExample } from './examples.js';
 import { idempotencyParameter, pageParameters } from './page-parameters.js';
@@ -59,9 +60,11 @@ export const callVerb = declareVerb({
   waits: true,
   summary: 'Call a tool and wait for it',
   description:
-    'Accepts one step, in a new run when none is named, and answers when its task settles or `wait_ms` (60,000 when ' +
-    'absent) have passed. A repeat with the same `idempotency_key` waits for the same task.',
+    'Accepts one step, or the tool at an `address` with its `input`, in a new run when none is named, and answers when its ' +
+    'task settles or `wait_ms` (60,000 when absent) have passed. A repeat with the same `idempotency_key` waits for the ' +
+    'same task.',
   bus: 'member',
+  seat: consoleSeat('call'),
   request: {
     example: { run_public_id: RUN_ID, step: stepsExample[0], wait_ms: 60_000, idempotency_key: 'b1c6f0a2' },
   },

@@ -6,7 +6,7 @@ import { JsonText } from '../db/json-text.js';
 import { Refusal } from '../errors/refusal.js';
 import type { EffectProfile } from '../kernel/effect-profile.js';
 import { poolTool } from './pool-tool.js';
-import type { Step } from './step.js';
+import type { DirectStep } from './step.js';
 import { addressOf, kernelPlace, namedPlace, runnerPlace, type Serving } from './where-it-goes.js';
 
 const RUNNER = '01990000-0000-7000-8000-000000000001';
@@ -41,7 +41,7 @@ const declaration = FrozenDeclaration.read(
   '{"default_runner_executor_public_id":null,"executors":[],"runner_candidates":[]}',
 );
 
-const step = (kind: 'call' | 'tool', name: string, route?: { runnerId: string | undefined }): Step => {
+const step = (kind: 'call' | 'tool', name: string, route?: { runnerId: string | undefined }): DirectStep => {
   const any = {
     path: `steps[0].${kind}`,
     name,
@@ -78,6 +78,7 @@ const announcement = (
   documentsText: new JsonText(JSON.stringify(documents)),
   delivery: 'claim',
   maxInFlight: 16,
+  instanceId: null,
   announcedAt: new Date(0),
 });
 
@@ -132,7 +133,6 @@ describe('What a step addresses', () => {
     ['call', 'memory_read', 'accepted'],
     ['tool', 'memory_read', 'accepted'],
     ['tool', 'nexus.memory.read', 'tool_not_served'],
-    ['tool', 'mesh_tools', 'tool_not_served'],
     ['tool', 'nexus.anything', 'tool_not_served'],
     ['tool', 'no such name', 'tool_not_served'],
     ['tool', '', 'tool_not_served'],

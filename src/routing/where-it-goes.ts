@@ -8,7 +8,7 @@ import { isServedName } from '../kernel/names.js';
 import { reservedNamespace } from '../kernel/reserved-names.js';
 import type { CallAuthor } from './call-author.js';
 import { poolTool } from './pool-tool.js';
-import type { Step } from './step.js';
+import type { DirectStep, Step } from './step.js';
 
 /** What a step asks for, before anybody looked who serves it. */
 export type Address =
@@ -43,6 +43,8 @@ export interface Place {
   readonly announcedTimeoutMs: number | undefined;
   /** The announced entries that say so: one, those of a pool, or none for the kernel. */
   readonly entries: readonly ServedTool[];
+  /** How the call reaches whoever it is addressed to (chapter 8). */
+  readonly delivery: 'claim' | 'serve';
   /** Served, and never shown to a model: only people call it (chapter 2). */
   readonly isOperatorCapability: boolean;
 }
@@ -56,7 +58,7 @@ type Named = Pick<Step, 'path'>;
  * What a step addresses (chapter 5, Where it goes). `defaultRunnerId` is the current default; it counts only for a route
  * without a UUID. Throws `tool_not_declared`, `runner_target_required`, `route_mismatch` and `tool_not_served`.
  */
-export function addressOf(step: Step, run: AddressingRun, defaultRunnerId: string | null): Address {
+export function addressOf(step: DirectStep, run: AddressingRun, defaultRunnerId: string | null): Address {
   if (step.kind === 'call') return addressOfCall(step.name, step.path, run);
   const { name, path, route } = step;
   if (!route) {
@@ -142,7 +144,14 @@ export function namedPlace(
   );
   if (!pooled) throw notServed(step.path, toolName);
   if (pooled.isOperatorCapability) requirePerson(step, caller);
-  return { role: 'tool_provider', toolName, executorId: null, announcementVersion: null, ...pooled };
+  return {
+    role: 'tool_provider',
+    toolName,
+    executorId: null,
+    announcementVersion: null,
+    delivery: 'claim',
+    ...pooled,
+  };
 }
 
 /** The place of a kernel tool. */
@@ -158,6 +167,7 @@ export function kernelPlace(tool: KernelTool): Place {
     profileText: JSON.stringify(profile),
     announcedTimeoutMs: undefined,
     entries: [],
+    delivery: 'claim',
     isOperatorCapability: false,
   };
 }
@@ -180,6 +190,7 @@ function servedPlace(
     profileText: tool.effectProfileText,
     announcedTimeoutMs: tool.timeoutMs,
     entries: [tool],
+    delivery: announcement.delivery,
     isOperatorCapability,
   };
 }

@@ -1,7 +1,7 @@
 import { memberTexts } from '../kernel/json/scan.js';
 import { type ResultFault, resultFault } from '../kernel/result-content.js';
-import type { JsonBody } from '../doors/body.js';
 import type { CommitJob } from './commit.sql.js';
+import type { ResultBody } from './delivery/reply-result.js';
 import type { TaskClaim } from './task-claim.js';
 
 /** What a commit brings, read: `fault` is what is wrong with it, and leaves the park standing unless the job settles it. */
@@ -16,7 +16,7 @@ type Result = Omit<CommitJob, keyof TaskClaim>;
  * The job of a commit's body (chapter 6, Commit). An unstorable result is itself a result, it closes the task; any other
  * fault makes a job that acts only where the deadline has won, which drops all but the checkpoint.
  */
-export function readCommit(claim: TaskClaim, { object, text }: JsonBody): ReadCommit {
+export function readCommit(claim: TaskClaim, { object, text }: ResultBody): ReadCommit {
   const raw = memberTexts(text);
   const fault = resultFault(object, raw);
   const checkpoint = checkpointText(object, raw);

@@ -8,11 +8,12 @@ import { refuse } from '../errors/refusal.js';
 import { taskJson, type TaskRow } from '../routing/task-row.js';
 import { type CommitJob, commitTasks } from './commit.sql.js';
 import { readCommit, type ReadCommit } from './commit-job.js';
+import { refusedReply, type ResultBody } from './delivery/reply-result.js';
 import { diagnoseCommit } from './diagnose-commit.sql.js';
 import { jobLane, settledAttempt } from './job-lane.js';
 import { keepCheckpoint } from './keep-checkpoint.sql.js';
 import { SettledTasks } from './settled-tasks.js';
-import { claimTokenOf, jobsJson, taskClaim } from './task-claim.js';
+import { claimTokenOf, jobsJson, taskClaim, type TaskClaim } from './task-claim.js';
 
 /**
  * Commits (chapter 6, Commit). Invariant: a task is settled once; who holds its claim is answered that task from then on,
@@ -37,6 +38,20 @@ export class Commits {
     const row = await settledAttempt(() => this.attempt(read));
     this.metrics.observe('commit', (performance.now() - started) / 1_000);
     return { task: taskJson(row) };
+  }
+
+  /**
+   * Takes the reply of a delivered call as its result (chapter 8, Delivery); one that comes too late leaves its checkpoint.
+   * What a commit would be refused for is an error of the call, since nobody is there to mend it.
+   */
+  async take(claim: TaskClaim, result: ResultBody): Promise<void> {
+    const { job: asSent, fault } = readCommit(claim, result);
+    const isRefused = fault !== undefined && fault.code !== 'result_unstorable';
+    const { checkpoint } = asSent;
+    const job = isRefused ? { ...readCommit(claim, refusedReply(fault.message)).job, checkpoint } : asSent;
+    const settled = await this.lane.run(job);
+    if (settled) this.settled.announce([settled]);
+    else if (checkpoint !== null) await this.database.rows(keepCheckpoint, jobsJson([job]));
   }
 
   /** The final task; undefined when its state changed before the read that says why it was not settled. */

@@ -26,7 +26,8 @@ export const retryTask = statement<[jobs: string], TaskRow>(
        for key share) r
    ), moved as (
      update tasks t set generation = t.generation + 1, claimed_by = null, claim_epoch = null, claim_token_sha256 = null,
-       claimed_at = null, title = null, metadata = null, of_agent = job.of_agent, ${becomesAdjudged}
+       claimed_at = null, deadline_before_delivery = null, title = null, metadata = null, of_agent = job.of_agent,
+       ${becomesAdjudged}
      from job join run on run.id = job.run_id, members m
      where ${isTaskOf('t', 'job')} and m.id = t.principal_id and case
        when t.status not in (${RETRYABLE_STATUSES.map((status) => `'${status}'`).join(', ')}) then false

@@ -32,6 +32,7 @@ const place = (profile = WRITE, description?: string, fields: Partial<Place> = {
   toolName: 'bash',
   executorId: 'r1',
   announcementVersion: 3,
+  delivery: 'claim',
   profile,
   profileText: JSON.stringify(profile),
   announcedTimeoutMs: undefined,

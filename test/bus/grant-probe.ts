@@ -71,7 +71,7 @@ export class GrantProbe {
       if (context) {
         const { operation, subject, queue } = context as typeof context & { queue?: string };
         this.denied.push(`${operation} ${subject}${queue ? ` ${queue}` : ''}`);
-      } else this.faults.push(String(data));
+      } else this.faults.push(data as string);
     }
   }
 }

@@ -9,7 +9,6 @@ import { until } from '../support/cluster.js';
 import { SERVERS } from '../support/database.js';
 import {
   accountOf,
-  executorOf,
   firstAccount,
   newAgent,
   newHuman,

@@ -162,12 +162,7 @@ describe('A runner of the SDK', () => {
     const fields = { registration_identifier: 'late' };
     const late = await newRunner(node, account, fields);
     await newRunner(node, account, fields);
-    const registration = {
-      executor: { public_id: late.id, credential_epoch: late.epoch },
-      secret: late.token,
-      bus: late.bus,
-    };
-    await expect(connectRunner({ registration })).rejects.toMatchObject({
+    await expect(connectRunner({ registration: late.registration })).rejects.toMatchObject({
       code: 'unauthorized',
       status: 401,
     });

@@ -80,6 +80,14 @@ const json = async (name: string): Promise<unknown> => JSON.parse(await readFile
 const ready = async (): Promise<Ready> => (await json('ready.json')) as Ready;
 const allPortsAreFree = async () => (await Promise.all(Object.values(ports).map(isFree))).every(Boolean);
 
+/** The commands of the README's tour, for this home and these ports. */
+async function tour(): Promise<string> {
+  const readme = await readFile('README.md', 'utf8');
+  const [, chapter = ''] = /^## Five minutes with curl$([^]+?)^## /m.exec(readme) ?? [];
+  const commands = [...chapter.matchAll(/^```sh$([^]+?)^```$/gm)].map(([, block = '']) => block).join('');
+  return commands.replaceAll('.nexus/', `${home}/`).replaceAll(':7420', `:${ports.http}`);
+}
+
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'nexus-start-'));
   ports = { http: await freePort(), nats: await freePort(), postgres: await freePort() };
@@ -159,6 +167,26 @@ describe('npm start', () => {
     });
     expect(await runs.json()).toMatchObject({ runs: [{ status: 'completed' }] });
   }, 90_000);
+
+  it('lets the README’s tour be pasted: a person approves what overwrites a file, and a restoration puts it back', async () => {
+    const file = join(home, 'workspace', 'README.txt');
+    const before = await readFile(file, 'utf8');
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-ec', await tour()]);
+    expect(stdout).not.toContain('"error"');
+    const told = [
+      '"status":"untouched"',
+      '"status":"needs_approval"',
+      'Wrote 4 bytes to README.txt',
+      '"status":"touched"',
+      'Put back 1 file',
+      JSON.stringify(before).slice(1, -1),
+    ];
+    const inOrder = told.filter(
+      (text, index) => stdout.indexOf(text) > stdout.indexOf(told[index - 1] ?? ''),
+    );
+    expect(inOrder).toEqual(told);
+    expect(await readFile(file, 'utf8')).toBe(before);
+  }, 60_000);
 
   it('starts the local runner again when it ends', async () => {
     const children = (await json('children.json')) as { pid: number; mark: string }[];

@@ -1,154 +1,123 @@
 /**
- * `npm run bench`: the product beside a bare hand-written pipeline, on one PostgreSQL (durable) and one NATS, in one run
- * and in turn. Prints a table and the ratios; asserts nothing. `--calls N` calls a round, `--rounds N`, `--in-flight N`.
- * `--only prune|sweep|effects` measures that alone, in a table of `--tasks N`.
+ * `npm run bench`: Nexus beside its peers on this machine, and how it grows. It brings up what it needs and removes it
+ * again, asserts nothing, and keeps the whole result as `bench-results/latest.json`; docs/benchmarks.md says how to read it.
+ *
+ * - `--quick`: only with 64 calls in flight, in under five minutes
+ * - `--rounds N`, `--seconds N`: how often and for how long each peer is measured at each number of calls in flight
+ * - `--markdown`: tables as Markdown
+ * - `--only calls|discovery|effects|growth|mesh|prune|sweep`: that alone; nothing is kept. `--tasks N`: in a table of so many
+ * - `--gathers N`: how often `--only mesh` asks a thousand services
+ * - `--out FOLDER`: where the result is kept, instead of `bench-results`
+ * - `--profile`: no figures, but where the time of the Nexus node and its runner goes
  */
 import { parseArgs } from 'node:util';
-import { connect, headers } from 'nats';
-import { closedLoop, cpuMicroseconds, median, residentMiB } from './closed-loop.mjs';
+import { benchCalls } from './calls-bench.mjs';
 import { benchDiscovery } from './discovery-bench.mjs';
 import { benchEffects } from './effects-bench.mjs';
+import { benchGrowth, TEN_MILLION } from './growth-bench.mjs';
+import { benchMesh } from './mesh-bench.mjs';
+import { profileCalls } from './profile-bench.mjs';
 import { benchPrune } from './prune-bench.mjs';
-import { askJson, openStage } from './stage.mjs';
+import { judged, ratiosOf } from './ratios.mjs';
+import { forTheEye, keep, printTable, RESULTS } from './report.mjs';
+import { closeAll, Stage } from './stage.mjs';
 import { benchSweep } from './sweep-bench.mjs';
 
 const { values } = parseArgs({
   options: {
-    calls: { type: 'string', default: '3000' },
-    rounds: { type: 'string', default: '3' },
-    'in-flight': { type: 'string', default: '64' },
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    'warm-up': { type: 'string', default: '3000' },
+    markdown: { type: 'boolean', default: false },
     only: { type: 'string' },
-    tasks: { type: 'string', default: '1000000' },
+    tasks: { type: 'string' },
+    gathers: { type: 'string' },
+    out: { type: 'string', default: RESULTS },
+    profile: { type: 'boolean', default: false },
   },
 });
-const sections = { effects: benchEffects, prune: benchPrune, sweep: benchSweep };
-const section = sections[values.only];
-if (values.only !== undefined && !section)
-  throw new Error(`--only is one of ${Object.keys(sections).join(', ')}`);
-const calls = Number(values.calls);
-const rounds = Number(values.rounds);
-const inFlight = Number(values['in-flight']);
-const INPUT = { text: 'x'.repeat(200) };
+const { quick, markdown } = values;
+const plan = {
+  // alone comes last: by then every process is warm
+  levels: quick ? [64] : [16, 64, 256, 1],
+  rounds: Number(values.rounds ?? (quick ? 3 : 5)),
+  seconds: Number(values.seconds ?? (quick ? 2 : 3)),
+  // a disturbed round is measured again
+  tries: quick ? 2 : 3,
+  warmUp: Number(values['warm-up']),
+  say: (what) => console.log(`${new Date().toTimeString().slice(0, 8)}  ${what}`),
+};
+const tasks = (fallback) => Number(values.tasks ?? fallback);
+const print = (rows) => printTable(rows, { markdown });
 
-const stage = await openStage();
-try {
-  const node = await stage.startNode(17_420);
-  const product = await stage.provision(node.url);
-  if (section) await section(stage, node, product, { tasks: Number(values.tasks) });
-  else await benchCalls(node, product);
-} finally {
+/** What `--only` names. */
+const SECTIONS = {
+  calls: async () => printCalls(await benchCalls(plan)),
+  growth: async () => printGrowth(await benchGrowth({ ...plan, tasks: tasks(TEN_MILLION) })),
+  discovery: () => onNexus(benchDiscovery),
+  effects: () => onNexus(benchEffects),
+  mesh: () => onNexus(benchMesh),
+  prune: () => onNexus(benchPrune),
+  sweep: () => onNexus(benchSweep),
+};
+
+// heard every time: npm passes on the Ctrl-C that the terminal has sent us already
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void end(130));
+main().then(
+  () => end(0),
+  (fault) => {
+    if (ending) return;
+    console.error(fault);
+    void end(1);
+  },
+);
+
+let ending;
+function end(code) {
+  ending ??= closeAll().finally(() => process.exit(code));
+  return ending;
+}
+
+async function main() {
+  if (values.profile) return profileCalls(plan, { print });
+  if (values.only === undefined) return benchAll();
+  const section = SECTIONS[values.only];
+  if (!section) throw new Error(`--only is one of ${Object.keys(SECTIONS).join(', ')}`);
+  await section();
+}
+
+/** The whole run; `--quick` leaves growth out. */
+async function benchAll() {
+  const at = new Date().toISOString();
+  const { machine, rows } = await benchCalls(plan);
+  const growth = quick ? undefined : await benchGrowth({ ...plan, tasks: tasks(TEN_MILLION) });
+  printCalls({ machine, rows });
+  if (growth) printGrowth(growth);
+  const ratios = ratiosOf(rows, growth?.ratio);
+  print(judged(ratios, rows));
+  keep(values.out, 'latest.json', { machine, at, rows, ratios, ...(growth && { growth: growth.rows }) });
+}
+
+function printCalls({ machine, rows }) {
+  console.log(`\n${Object.values(machine).join(' · ')}`);
+  print(rows.map(forTheEye));
+  const disturbed = rows.reduce((sum, row) => sum + row.disturbed_rounds, 0);
+  const all = rows.length * plan.rounds;
+  if (disturbed > all / 10)
+    console.log(
+      `Other programs disturbed ${disturbed} of ${all} measurements: this is a sketch, not a result.\n`,
+    );
+}
+
+function printGrowth({ rows }) {
+  print(rows);
+}
+
+async function onNexus(bench) {
+  const stage = await Stage.open();
+  const node = await stage.startNexus();
+  const gathers = Number(values.gathers ?? (quick ? 50 : 1_000));
+  await bench(stage, node, stage.product, { tasks: tasks(1_000_000), gathers, print });
   await stage.close();
-}
-process.exit(0);
-
-/** The product beside the bare pipeline, and discovery. */
-async function benchCalls(node, product) {
-  console.log('Starting a runner and the bare pipeline');
-  const runner = await stage.startScript('echo-runner.mjs', [product.registrationFile]);
-  const bareEnv = { BARE_DATABASE_URL: stage.databaseUrl('bare'), BARE_NATS_URL: stage.nats.url };
-  const bareServer = await stage.startScript('bare-pipeline.mjs', ['server'], bareEnv);
-  const bareWorker = await stage.startScript('bare-pipeline.mjs', ['worker'], bareEnv);
-
-  const runnerId = product.registration.executor.public_id;
-  const { run } = await askJson(
-    node.url,
-    'POST',
-    '/agent_api/v1/runs',
-    {
-      default_runner_executor_public_id: runnerId,
-      configuration: { runner_executor_public_ids: [runnerId] },
-    },
-    product.agentToken,
-  );
-
-  const peers = [
-    { name: 'bare claim pipeline', call: await bareCaller(), pids: [bareServer.pid, bareWorker.pid] },
-    { name: 'Nexus over the bus, claim', call: await busCaller(), pids: [node.pid, runner.pid] },
-    { name: 'Nexus over REST, claim', call: restCaller(), pids: [node.pid, runner.pid] },
-  ];
-  for (const peer of peers) await closedLoop({ calls, inFlight, call: peer.call });
-  console.log(`Warm. ${rounds} rounds of ${calls} calls, ${inFlight} in flight, in turn`);
-  const results = new Map(peers.map(({ name }) => [name, []]));
-  for (let round = 0; round < rounds; round += 1) {
-    for (const peer of peers) {
-      const cpu = () => peer.pids.map(cpuMicroseconds);
-      const before = cpu();
-      const result = await closedLoop({ calls, inFlight, call: peer.call });
-      const used = cpu().map((after, index) => Math.round((after - before[index]) / calls));
-      results.get(peer.name).push({ ...result, server_cpu_us: used[0], worker_cpu_us: used[1] });
-    }
-  }
-  const rows = peers.map(({ name }) => ({ name, ...medians(results.get(name)) }));
-  console.table(rows);
-  const [bare, bus, rest] = rows;
-  console.log(`bus / bare  throughput ${ratio(bus, bare, 'calls_per_s')}  p99 ${ratio(bus, bare, 'p99_ms')}`);
-  console.log(
-    `REST / bare throughput ${ratio(rest, bare, 'calls_per_s')}  p99 ${ratio(rest, bare, 'p99_ms')}`,
-  );
-
-  await benchDiscovery(stage, node, product);
-  console.log(`The node's memory after all this: ${residentMiB(node.pid).toFixed(0)} MiB`);
-
-  async function bareCaller() {
-    const bus = await connect({ servers: stage.nats.url, noAsyncTraces: true });
-    const body = JSON.stringify({ input: INPUT });
-    return async () => void (await bus.request('bare.call', body, { timeout: 60_000 }));
-  }
-
-  async function busCaller() {
-    const { subjects } = product.bus;
-    const bus = await connect({
-      servers: stage.nats.url,
-      noAsyncTraces: true,
-      inboxPrefix: subjects.inbox_prefix,
-    });
-    const head = headers();
-    head.set('Authorization', `Bearer ${product.agentToken}`);
-    const body = JSON.stringify({
-      run_public_id: run.public_id,
-      step: { call: { name: 'echo', input: INPUT } },
-      wait_ms: 60_000,
-    });
-    return async () => {
-      const answer = await bus.request(`${subjects.member}.call`, body, { timeout: 70_000, headers: head });
-      const { task } = answer.json();
-      if (task?.status !== 'completed') throw new Error(answer.string());
-    };
-  }
-
-  function restCaller() {
-    const path = `/agent_api/v1/runs/${run.public_id}/tasks`;
-    let key = 0;
-    const mark = `r${Date.now().toString(36)}`;
-    return async () => {
-      const name = `${mark}-${(key += 1)}`;
-      await askJson(
-        node.url,
-        'POST',
-        path,
-        { steps: [{ call: { name: 'echo', input: INPUT, key: name } }] },
-        product.agentToken,
-      );
-      const { task } = await askJson(
-        node.url,
-        'GET',
-        `${path}/${name}?wait_ms=60000`,
-        undefined,
-        product.agentToken,
-      );
-      if (task.status !== 'completed') throw new Error(JSON.stringify(task));
-    };
-  }
-}
-
-function medians(list) {
-  const fields = Object.keys(list[0]).map((field) => [
-    field,
-    Number(median(list.map((row) => row[field])).toFixed(1)),
-  ]);
-  return Object.fromEntries(fields);
-}
-
-function ratio(one, other, field) {
-  return (one[field] / other[field]).toFixed(2);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { median } from './closed-loop.mjs';
-import { askJson } from './stage.mjs';
+import { median, quantile } from './closed-loop.mjs';
+import { askJson } from './product.mjs';
 
 const WINDOW_MS = 5_000;
 
@@ -46,11 +46,6 @@ export async function paceClaims({ node, runner, keys, perSecond, seconds = Infi
     p99_of_5s_ms: rounded(median([...windows.values()].map((part) => quantile(part, 0.99)))),
     max_ms: rounded(quantile(all, 1)),
   };
-}
-
-function quantile(values, share) {
-  const sorted = [...values].sort((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
 async function claimAndCommit(node, runner, key, samples) {

@@ -1,38 +1,36 @@
-import { readFileSync } from 'node:fs';
-
 /**
- * Makes `calls` calls with `inFlight` under way at any time, and answers what came out.
- * @param {{calls: number, inFlight: number, call: (index: number) => Promise<void>}} plan
- * @returns {Promise<{calls_per_s: number, p50_ms: number, p99_ms: number}>}
+ * Keeps `inFlight` calls under way until `calls` were made, or for `seconds`, and answers what came out. The calls under
+ * way at the end are waited for and count.
+ * @param {{calls?: number, seconds?: number, inFlight: number, call: () => Promise<void>}} plan
+ * @returns {Promise<{calls: number, calls_per_s: number, p50_ms: number, p99_ms: number}>}
  */
-export async function closedLoop({ calls, inFlight, call }) {
-  const latencies = new Float64Array(calls);
-  let next = 0;
+export async function closedLoop({ calls = Infinity, seconds = Infinity, inFlight, call }) {
+  const latencies = [];
+  let begun = 0;
   const started = performance.now();
+  const until = started + seconds * 1_000;
   const lane = async () => {
-    for (let index = next++; index < calls; index = next++) {
-      const from = performance.now();
-      await call(index);
-      latencies[index] = performance.now() - from;
+    for (let from = performance.now(); from < until && begun < calls; from = performance.now()) {
+      begun += 1;
+      await call();
+      latencies.push(performance.now() - from);
     }
   };
   await Promise.all(Array.from({ length: inFlight }, lane));
-  const seconds = (performance.now() - started) / 1000;
-  latencies.sort();
-  const at = (share) => latencies[Math.min(calls - 1, Math.floor(calls * share))];
-  return { calls_per_s: calls / seconds, p50_ms: at(0.5), p99_ms: at(0.99) };
+  const took = (performance.now() - started) / 1_000;
+  const made = latencies.length;
+  return {
+    calls: made,
+    calls_per_s: made / took,
+    p50_ms: quantile(latencies, 0.5),
+    p99_ms: quantile(latencies, 0.99),
+  };
 }
 
-/** CPU microseconds a process has used, user and system; Linux counts in ticks of 10 ms. */
-export function cpuMicroseconds(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+/** The value below which `share` of them lie. */
+export function quantile(values, share) {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
-/** Resident memory of a process, in MiB. */
-export function residentMiB(pid) {
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
-}
-
-export const median = (values) =>
-  [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)];
+export const median = (values) => quantile(values, 0.5);

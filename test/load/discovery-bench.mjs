@@ -1,18 +1,12 @@
 import { closedLoop } from './closed-loop.mjs';
-import { askJson } from './stage.mjs';
+import { askJson } from './product.mjs';
 
 /** 50 runners, each with 50 tools of 5 KB: what discovery costs one caller at a time. */
-export async function benchDiscovery(stage, node, product) {
+export async function benchDiscovery(stage, node, product, { print }) {
   console.log('Announcing 50 runners of 50 tools of 5 KB each');
   const ids = [];
   for (let index = 0; index < 50; index += 1) {
-    const registration = await product.ask('POST', '/platform_api/v1/executors', {
-      kind: 'runner',
-      display_name: `Fleet ${index}`,
-      manager_public_id: product.manager,
-      registration_identifier: `fleet-${index}`,
-      assignment_scope: 'account_wide',
-    });
+    const registration = await product.registerRunner(`fleet-${index}`);
     ids.push(registration.executor.public_id);
     await askJson(
       node.url,
@@ -46,7 +40,7 @@ export async function benchDiscovery(stage, node, product) {
     const { p50_ms, p99_ms } = await closedLoop({ calls: 100, inFlight: 1, call });
     rows.push({ discovery: name, p50_ms: Number(p50_ms.toFixed(2)), p99_ms: Number(p99_ms.toFixed(2)) });
   }
-  console.table(rows);
+  print(rows);
 }
 
 function tools() {

@@ -1,9 +1,9 @@
 import { closedLoop } from './closed-loop.mjs';
-import { askJson } from './stage.mjs';
+import { askJson } from './product.mjs';
 import { fillSettled, quietRunner, settle, withDatabase } from './table-fill.mjs';
 
 /** The effects of a conversation of 1,000 runs, of ten writes each at five runners, in a table of `tasks`. */
-export async function benchEffects(stage, node, product, { tasks }) {
+export async function benchEffects(stage, node, product, { tasks, print }) {
   const runner = await quietRunner(node, product, 'effects-bench');
   const ask = (method, path, body) => askJson(node.url, method, path, body, product.agentToken);
   const { conversation } = await ask('POST', '/agent_api/v1/conversations', {});
@@ -29,7 +29,7 @@ export async function benchEffects(stage, node, product, { tasks }) {
   const call = () => ask('GET', path);
   await closedLoop({ calls: 30, inFlight: 1, call });
   const { p50_ms, p99_ms } = await closedLoop({ calls: 200, inFlight: 1, call });
-  console.table([
+  print([
     {
       effects: 'a conversation of 1,000 runs',
       p50_ms: Number(p50_ms.toFixed(2)),

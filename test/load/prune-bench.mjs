@@ -1,12 +1,12 @@
 import { paceClaims } from './claim-pace.mjs';
-import { askJson } from './stage.mjs';
+import { askJson } from './product.mjs';
 import { fillSettled, park, quietRunner, settle, withDatabase } from './table-fill.mjs';
 
 const CLAIMS_A_SECOND = 100;
 const TASKS_EACH = 10;
 
 /** A prune of `tasks` old tasks, one tenth of them in one run: how fast it is, and what claims notice of it. */
-export async function benchPrune(stage, node, product, { tasks }) {
+export async function benchPrune(stage, node, product, { tasks, print }) {
   const runner = await quietRunner(node, product, 'prune-bench');
   console.log(`Filling the table with ${tasks} tasks of old runs`);
   await withDatabase(stage, async (client) => {
@@ -32,7 +32,7 @@ export async function benchPrune(stage, node, product, { tasks }) {
   const { pruned, seconds: took } = await pruning;
   const after = await paceClaims({ ...pace, seconds });
   console.log(`Claims at an even ${CLAIMS_A_SECOND} a second, over REST`);
-  console.table([
+  print([
     { claims_are: 'before the prune', ...before },
     { claims_are: 'beside the prune', ...during },
     { claims_are: 'after the prune', ...after },

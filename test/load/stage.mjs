@@ -1,36 +1,77 @@
-/** The stage of a bench: its own PostgreSQL and NATS, a Nexus node, an account, an agent and runners. All end with it. */
-import { fork, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { loadBusKeys } from '../../dist/src/bus/grants/bus-keys-file.js';
 import { serverConfig } from '../../dist/src/bus/grants/server-config.js';
+import { startChild, whenReady } from '../../src/launch/child.mjs';
 import { startNats } from '../../src/launch/nats-server.mjs';
+import { freePort } from '../../src/launch/port.mjs';
 import { startPostgres } from '../../src/launch/postgres.mjs';
+import { provision } from './product.mjs';
+import { RoleProcess } from './role-process.mjs';
 
-const here = (name) => fileURLToPath(new URL(name, import.meta.url));
-const NODE_MAIN = here('../../dist/src/main.js');
+const NODE_PROGRAM = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 
-/** Starts everything but runners. */
-export async function openStage() {
-  const folder = mkdtempSync(join(tmpdir(), 'nexus-bench-'));
-  const [postgres, nats] = await Promise.all([
-    startPostgres({ dataDir: join(folder, 'postgres'), port: 0, mode: 'durable' }),
-    startNats({ dir: join(folder, 'nats'), port: 0, configOf: (place) => serverConfig(undefined, place) }),
-  ]);
-  const stage = new Stage(folder, postgres, nats);
-  await stage.createDatabase('nexus');
-  await stage.createDatabase('bare');
-  return stage;
-}
+/** Counts statements; every peer pays for it alike. */
+const COUNTING = ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track_planning=off'];
 
-class Stage {
-  constructor(folder, postgres, nats) {
-    this.folder = folder;
-    this.postgres = postgres;
-    this.nats = nats;
-    this.children = [];
+const open = new Set();
+
+/**
+ * What a bench plays on: a PostgreSQL that keeps what it acknowledges, a NATS for the peers, and, once asked for, Nexus
+ * with its own bus. Everything is in one folder and ends with the stage, or with us however we end.
+ */
+export class Stage {
+  started = [];
+
+  /** Remembers what runs, so that it is stopped with the stage; where that is over already, at once. */
+  onStarted = (service) => {
+    if (open.has(this)) this.started.push(service);
+    else void service.stop();
+  };
+
+  static async open() {
+    const folder = mkdtempSync(join(tmpdir(), 'nexus-bench-'));
+    // PostgreSQL runs as an account of its own; what is secret in here is closed by itself
+    chmodSync(folder, 0o755);
+    const stage = new Stage();
+    stage.folder = folder;
+    open.add(stage);
+    stage.postgres = await startPostgres({
+      ...stage.own,
+      dataDir: join(folder, 'postgres'),
+      mode: 'durable',
+      extra: COUNTING,
+    });
+    stage.nats = await stage.startNats('nats');
+    stage.admin = new pg.Client({ connectionString: stage.postgres.url });
+    // it ends with the server
+    stage.admin.on('error', () => {});
+    await stage.admin.connect();
+    await stage.admin.query('create extension pg_stat_statements');
+    return stage;
+  }
+
+  /** Services of a stage end with it, or with us however we end. */
+  get own() {
+    return { port: 0, scratch: [this.folder], onStarted: this.onStarted };
+  }
+
+  /** A NATS with a folder of this name; without keys it lets in everybody. */
+  startNats(name, keys) {
+    return startNats({
+      ...this.own,
+      dir: join(this.folder, name),
+      configOf: (place) => serverConfig(keys, place),
+    });
+  }
+
+  /** An empty database; answers its URL. */
+  async createDatabase(name) {
+    await this.admin.query(`create database ${name}`);
+    return this.databaseUrl(name);
   }
 
   databaseUrl(name) {
@@ -39,110 +80,89 @@ class Stage {
     return url.href;
   }
 
-  async createDatabase(name) {
-    const admin = new pg.Client({ connectionString: this.postgres.url });
-    await admin.connect();
-    await admin.query(`create database ${name}`);
-    await admin.end();
+  /**
+   * Statements that a database has carried out up to now, and transactions that wrote: their ids are those of the whole
+   * server, so what else writes meanwhile is in it. The statistics' own count of commits comes seconds late.
+   */
+  async counts(name) {
+    const { rows } = await this.admin.query(
+      `select pg_snapshot_xmax(pg_current_snapshot())::text::float8 as commits,
+         (select coalesce(sum(calls), 0)::float8 from pg_stat_statements s join pg_database d on d.oid = s.dbid
+          where d.datname = $1) as statements`,
+      [name],
+    );
+    return rows[0];
   }
 
-  /** A Nexus node as users run it, rate limits and all. */
-  async startNode(port) {
-    const child = spawn(process.execPath, [NODE_MAIN], {
+  /** How a runner's calls are delivered, as it was announced. */
+  async deliveryOf(executorId) {
+    const client = new pg.Client({ connectionString: this.databaseUrl(this.nexus.database) });
+    await client.connect();
+    const { rows } = await client.query('select delivery from announcements where executor_id = $1', [
+      executorId,
+    ]);
+    await client.end();
+    return rows[0].delivery;
+  }
+
+  /** Starts a program as a child of this stage. `isReady` is asked until it answers true. */
+  async startProgram(name, command, args, { isReady, ...options }) {
+    const service = startChild(command, args, {
+      scratch: [this.folder],
+      onStarted: this.onStarted,
+      ...options,
+    });
+    await whenReady(service, name, isReady);
+    return service;
+  }
+
+  startRole(peer, role, context, options) {
+    return RoleProcess.start(peer, role, context, { ...options, onStarted: this.onStarted });
+  }
+
+  /** Nexus, as users run it: the default log, rate limits on. `preload` is a module that the node imports first. */
+  async startNexus({ preload } = {}) {
+    const database = 'nexus';
+    await this.createDatabase(database);
+    this.bus = await this.startBus();
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const flags = ['--enable-source-maps', ...(preload ? ['--import', preload] : [])];
+    const node = await this.startProgram('Nexus', process.execPath, [...flags, NODE_PROGRAM], {
+      log: join(this.folder, 'node.log'),
       env: {
         PATH: process.env.PATH,
-        DATABASE_URL: this.databaseUrl('nexus'),
-        NATS_URL: this.nats.url,
-        // the bare pipeline beside it shares the server, and has no credentials
-        NEXUS_BUS_AUTH: 'token',
+        ...(preload && { BENCH_PROFILE_DIR: process.env.BENCH_PROFILE_DIR }),
+        DATABASE_URL: this.databaseUrl(database),
         NEXUS_HOME: join(this.folder, 'home'),
         NEXUS_HTTP_PORT: String(port),
-        LOG_LEVEL: 'warn',
+        ...this.bus.env,
       },
-      stdio: ['ignore', 'ignore', 'inherit'],
+      isReady: () =>
+        fetch(`${url}/readyz`).then(
+          (answer) => answer.ok,
+          () => false,
+        ),
     });
-    this.children.push(child);
-    const url = `http://127.0.0.1:${port}`;
-    for (let tries = 0; tries < 300; tries += 1) {
-      const ready = await fetch(`${url}/readyz`).then(
-        (answer) => answer.ok,
-        () => false,
-      );
-      if (ready) return { url, pid: child.pid };
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    throw new Error('The node did not become ready');
+    this.nexus = { url, pid: node.pid, child: node.child, database };
+    this.product = await provision(url, join(this.folder, 'home'));
+    return this.nexus;
   }
 
-  /** Forks a script of this folder and waits until it says that it is ready. */
-  async startScript(name, args, env = {}) {
-    const child = fork(here(name), args, { env: { ...process.env, ...env } });
-    this.children.push(child);
-    await new Promise((resolve, reject) => {
-      child.once('message', resolve);
-      child.once('exit', (code) => reject(new Error(`${name} ended with ${code}`)));
-    });
-    return { pid: child.pid };
-  }
-
-  /** An account's agent, its credential's bus subjects, and one runner that echoes. */
-  async provision(url) {
-    const platform = readFileSync(join(this.folder, 'home', 'platform.secret'), 'utf8').trim();
-    const ask = (method, path, body, token = platform) => askJson(url, method, path, body, token);
-    const { humans } = await ask('GET', '/platform_api/v1/humans');
-    const manager = humans[0].public_id;
-    const { agent } = await ask('POST', '/platform_api/v1/agents', {
-      display_name: 'Bench',
-      steward_public_id: manager,
-      approval_floor: 'bypass',
-    });
-    const credential = await ask('POST', `/platform_api/v1/members/${agent.public_id}/credentials`, {
-      name: 'bench',
-    });
-    const registration = await ask('POST', '/platform_api/v1/executors', {
-      kind: 'runner',
-      display_name: 'Echo',
-      manager_public_id: manager,
-      registration_identifier: 'echo',
-      assignment_scope: 'account_wide',
-    });
-    const file = join(this.folder, 'echo.registration.json');
-    writeFileSync(file, JSON.stringify(registration), { mode: 0o600 });
-    return {
-      ask,
-      agentToken: credential.secret,
-      platformToken: platform,
-      bus: credential.bus,
-      registration,
-      registrationFile: file,
-      manager,
-    };
+  /** The bus of Nexus: a managed server of its own, and what the node is told of it. */
+  async startBus() {
+    const keys = loadBusKeys(undefined, join(this.folder, 'home'));
+    const bus = await this.startNats('bus', keys);
+    return { pid: bus.pid, env: { NATS_URL: bus.url } };
   }
 
   async close() {
-    for (const child of this.children.reverse()) {
-      if (child.exitCode !== null) continue;
-      child.kill('SIGTERM');
-      await new Promise((resolve) => {
-        const forced = setTimeout(() => child.kill('SIGKILL'), 5_000);
-        child.once('exit', () => resolve(clearTimeout(forced)));
-      });
-    }
-    await this.nats.stop();
-    await this.postgres.stop();
-    // as root below a closed folder the data lies elsewhere
-    for (const folder of [this.folder, this.postgres.data]) rmSync(folder, { recursive: true, force: true });
+    open.delete(this);
+    await this.admin?.end().catch(() => {});
+    for (const service of this.started.reverse()) await service.stop();
+    rmSync(this.folder, { recursive: true, force: true });
   }
 }
 
-/** One JSON request; throws on a refusal. */
-export async function askJson(url, method, path, body, token) {
-  const answer = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-  return text === '' ? undefined : JSON.parse(text);
-}
+/** Ends every open stage: what Ctrl-C does. */
+export const closeAll = () => Promise.all([...open].map((stage) => stage.close()));

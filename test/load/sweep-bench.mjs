@@ -5,7 +5,7 @@ const CLAIMS_A_SECOND = 100;
 const DUE = 20_000;
 
 /** `DUE` tasks that become due in one moment, in a table of `tasks`: how late the last is settled, and what claims notice. */
-export async function benchSweep(stage, node, product, { tasks }) {
+export async function benchSweep(stage, node, product, { tasks, print }) {
   const runner = await quietRunner(node, product, 'sweep-bench');
   console.log(`Filling the table with ${tasks} settled tasks`);
   await withDatabase(stage, async (client) => {
@@ -18,11 +18,11 @@ export async function benchSweep(stage, node, product, { tasks }) {
     await addDue(client, runner.run);
     const during = await paceClaims({ ...pace, until: untilSettled(client) });
     console.log(`Claims at an even ${CLAIMS_A_SECOND} a second, over REST`);
-    console.table([
+    print([
       { claims_are: 'with nothing due', ...before },
       { claims_are: 'beside the sweep', ...during },
     ]);
-    console.table([await lag(client)]);
+    print([await lag(client)]);
   });
 }
 

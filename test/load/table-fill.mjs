@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { askJson } from './stage.mjs';
+import { askJson } from './product.mjs';
 
 const WRITE = {
   kind: 'write',
@@ -11,24 +11,13 @@ const WRITE = {
 
 /** A runner that nobody runs, so that the bench claims for it, and a run of the agent whose default it is. */
 export async function quietRunner(node, product, name) {
-  const registration = await product.ask('POST', '/platform_api/v1/executors', {
-    kind: 'runner',
-    display_name: name,
-    manager_public_id: product.manager,
-    registration_identifier: name,
-    assignment_scope: 'account_wide',
-  });
+  const registration = await product.registerRunner(name);
   const id = registration.executor.public_id;
   const tools = [
     { name: 'write', effect_profile: WRITE, description: 'Writes', input_schema: { type: 'object' } },
   ];
   await askJson(node.url, 'PUT', '/agent_api/v1/executor/announcement', { tools }, registration.secret);
-  const body = {
-    default_runner_executor_public_id: id,
-    configuration: { runner_executor_public_ids: [id] },
-  };
-  const { run } = await askJson(node.url, 'POST', '/agent_api/v1/runs', body, product.agentToken);
-  return { id, token: registration.secret, run: run.public_id };
+  return { id, token: registration.secret, run: await product.createRun(id) };
 }
 
 /** Parks `count` calls on the runner's run; answers their keys. */

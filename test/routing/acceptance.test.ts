@@ -290,7 +290,6 @@ describe('Where a call goes', () => {
         toolStep('read', undefined, { route: { kind: 'runner', runner_executor_public_id: null } }),
       ],
       ['422 tool_not_served', toolStep('memory_read')],
-      ['422 tool_not_served', toolStep('mesh_tools')],
       ['403 person_required', toolStep('files_bytes', runner)],
       ['422 invalid_timeout_ms', toolStep('read', runner, { timeout_ms: 0 })],
       ['422 invalid_timeout_ms', toolStep('read', runner, { timeout_ms: 3_600_001 })],

@@ -283,6 +283,34 @@ describe('A pool', () => {
       approval: { origin: 'human', decided_by: steward.id },
     });
   });
+
+  it('brings no agent to an operator capability: a provider that joins it without a description takes people’s calls only', async () => {
+    const name = freshName();
+    const [open, hidden] = [await provider(), await provider()];
+    await announce(one, open, [tool(name)]);
+    const claimOf = async (executor: TestExecutor, task: TaskName): Promise<string> =>
+      outcome({ ...(await restDoor(two, executor).ask('claim', nameOf(task))), headers: {} });
+    const callOf = async (member: TestMember): Promise<TaskBody> =>
+      taskOf(await accept(one, member, await newRun(one, member, null), [toolStep(name)]));
+    const [byAgent, byPerson] = [await callOf(agent), await callOf(steward)];
+    await announce(two, hidden, [{ name, effect_profile: WRITE }]);
+    expect(await inboxOf(hidden)).toEqual([nameOf(byPerson)]);
+    expect(await claimOf(hidden, byAgent)).toBe('409 not_addressed_here');
+    expect(await claimOf(hidden, byPerson)).toBe('200');
+    expect(await inboxOf(open)).toEqual([nameOf(byAgent)]);
+    // as soon as it is described, it is one for models
+    await announce(one, hidden, [tool(name)]);
+    expect(await claimOf(hidden, byAgent)).toBe('200');
+  });
+
+  it('that a person reaches through an agent’s run serves them: they have decided by calling', async () => {
+    const name = freshName();
+    const hidden = await provider();
+    await announce(one, hidden, [{ name, effect_profile: WRITE }]);
+    const task = taskOf(await accept(one, steward, await newRun(one, agent, null), [toolStep(name)]));
+    expect(await inboxOf(hidden)).toEqual([nameOf(task)]);
+    await claimed(restDoor(two, hidden), task);
+  });
 });
 
 describe('Tool provider overrides', () => {

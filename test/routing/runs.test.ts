@@ -7,7 +7,7 @@ import { readTasks } from '../../src/routing/read-tasks.sql.js';
 import { cancelOpenTasks } from '../../src/routing/stop-run.sql.js';
 import { TaskWaits } from '../../src/routing/task-waits.js';
 import { secondAccount } from '../discovery/second-account.js';
-import { BusClient } from '../support/bus-client.js';
+import { type BusClient } from '../support/bus-client.js';
 import {
   announce,
   firstAccount,

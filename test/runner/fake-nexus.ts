@@ -41,7 +41,14 @@ export class FakeNexus {
   ) {
     const id = randomUUID();
     this.registration = {
-      executor: { public_id: id, credential_epoch: 1 },
+      executor: {
+        public_id: id,
+        kind: 'runner',
+        credential_epoch: 1,
+        modules: ['tools'],
+        machine: 'build-box',
+        assignment_scope: 'account_wide',
+      },
       secret: `nxe_${randomUUID()}_${'s'.repeat(43)}`,
       bus: {
         servers: [server],
@@ -74,7 +81,11 @@ export class FakeNexus {
   /** Accepts one call, and pushes it unless `pushes` is off. */
   accept(
     tool: string,
-    { input = {}, timeoutMs = 60_000 }: { input?: unknown; timeoutMs?: number } = {},
+    {
+      input = {},
+      timeoutMs = 60_000,
+      pushed = this.pushes,
+    }: { input?: unknown; timeoutMs?: number; pushed?: boolean } = {},
   ): FakeTask {
     let settle!: (commit: Body) => void;
     const committed = new Promise<Body>((resolve) => (settle = resolve));
@@ -92,8 +103,29 @@ export class FakeNexus {
       },
     };
     this.tasks.set(`${task.run} ${task.key}`, task);
-    if (this.pushes) this.push(task, { event: 'work_available', kind: 'tool_call', tool_name: tool });
+    if (pushed) this.push(task, { event: 'work_available', kind: 'tool_call', tool_name: tool });
     return task;
+  }
+
+  /**
+   * Claims a task for the runner and sends it to its tool's own subject. Resolves with the reply; throws the 503 of NATS where
+   * nobody listens. `token` is that of an earlier delivery, which comes again.
+   */
+  deliver(task: FakeTask, token: string = randomUUID()): Promise<Msg> {
+    task.token = token;
+    task.deadline = Date.now() + task.timeoutMs;
+    const head = headers();
+    head.set('Nexus-Run', task.run);
+    head.set('Nexus-Task', task.key);
+    head.set('Nexus-Claim-Token', token);
+    head.set('Nexus-Timeout-Ms', String(task.timeoutMs));
+    const subject = `${this.registration.bus.subjects.tool}.${task.tool}`;
+    return this.connection.request(subject, JSON.stringify(task.input), { headers: head, timeout: 10_000 });
+  }
+
+  /** Sends what is no delivery, and asks for an answer at `reply`. */
+  publishToTool(tool: string, payload: string, reply: string): void {
+    this.connection.publish(`${this.registration.bus.subjects.tool}.${tool}`, payload, { reply });
   }
 
   /** Settles a task as canceled, and tells the claimant unless the push is lost. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Registration } from '../../src/runner/sdk/registration.js';
 import { BusClient } from './bus-client.js';
 import type { HttpAnswer, TestNode } from './node.js';
 
@@ -29,6 +30,8 @@ export interface TestExecutor {
   readonly epoch: number;
   readonly subjects: { executor: string; work: string; tool: string; inbox_prefix: string };
   readonly bus: TestBus<TestExecutor['subjects']>;
+  /** The answer whole, as a runner saves it. */
+  readonly registration: Registration;
 }
 
 let counter = 0;
@@ -118,7 +121,8 @@ export function executorOf(answer: HttpAnswer): TestExecutor {
     bus: TestExecutor['bus'];
   };
   const { public_id: id, credential_epoch: epoch } = executor;
-  return { id, token: secret, epoch, subjects: bus.subjects, bus };
+  const registration = answer.body as Registration;
+  return { id, token: secret, epoch, subjects: bus.subjects, bus, registration };
 }
 
 /** An executor or a member on the bus, as its registration or credential says; with its token where that is the proof. */

@@ -4,7 +4,6 @@ import { newId } from '../../src/db/ids.js';
 import { Sweep } from '../../src/work/sweep.service.js';
 import { secondAccount } from '../discovery/second-account.js';
 import { accept, callStep, outcome, type TaskBody, taskOf, toolStep } from '../routing/stage.js';
-import { BusClient } from '../support/bus-client.js';
 import { until } from '../support/cluster.js';
 import {
   announce,

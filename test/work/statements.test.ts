@@ -9,6 +9,10 @@ import { claimTasks } from '../../src/work/claim.sql.js';
 import { readClaimStatus } from '../../src/work/claim-status.sql.js';
 import { type CommitJob, commitTasks } from '../../src/work/commit.sql.js';
 import { decideTask, expireResting } from '../../src/work/decide.sql.js';
+import { deliverWaiting } from '../../src/work/delivery/deliver-waiting.sql.js';
+import { releaseCalls } from '../../src/work/delivery/release.sql.js';
+import { readRemaining } from '../../src/work/delivery/remaining-time.sql.js';
+import { readWaitingExecutors } from '../../src/work/delivery/waiting-executors.sql.js';
 import { diagnoseClaim } from '../../src/work/diagnose-claim.sql.js';
 import { diagnoseCommit } from '../../src/work/diagnose-commit.sql.js';
 import { expiredErrorDetail, expiredErrorKey, expiredStatus } from '../../src/work/expiry.sql.js';
@@ -111,6 +115,8 @@ describe('a plan', () => {
     extendTask,
     keepCheckpoint,
     readClaimStatus,
+    readRemaining,
+    releaseCalls,
     retryTask,
     settleUnserved,
   } as const;
@@ -158,6 +164,22 @@ describe('a plan', () => {
     it('of the sweep walks what is due, and nothing else', async () => {
       const ofTasks = (await reads(sweepDue)).filter(({ table }) => table === 'tasks');
       expect(ofTasks.map(({ index }) => index).sort()).toEqual(['tasks_due', 'tasks_pkey']);
+    });
+
+    it('of a redelivery walks the executor’s part of the inbox', async () => {
+      const scans = await reads(deliverWaiting);
+      const ofTasks = scans.filter(({ table }) => table === 'tasks');
+      expect(ofTasks.map(({ index }) => index).sort()).toEqual(['tasks_inbox', 'tasks_pkey', 'tasks_pkey']);
+      expect(scans.filter(({ index }) => index === undefined)).toEqual([]);
+    });
+
+    it('of the search for waiting calls looks at those who serve, one after the other', async () => {
+      const indexes = (await reads(readWaitingExecutors)).map(({ table, index }) => `${table} ${index}`);
+      expect(indexes.sort()).toEqual([
+        'announcements announcements_serving',
+        'executors executors_pkey',
+        'tasks tasks_inbox',
+      ]);
     });
 
     it('of the inbox walks each part in order', async () => {

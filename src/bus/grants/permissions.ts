@@ -1,3 +1,4 @@
+import { ENDPOINT_QUEUE } from '../../services-protocol/service-description.js';
 import { Subjects } from '../subjects.js';
 
 /** What one principal may do on the bus. An empty list is nothing at all. */
@@ -21,8 +22,6 @@ const discoveryAnswers = (services: readonly string[], instance: string): string
     ...services.flatMap((name) => [`$SRV.${verb}.${name}`, `$SRV.${verb}.${name}.${instance}`]),
   ]);
 
-/** The queue group of the services protocol, in which a tool is served. */
-const TOOL_QUEUE = 'q';
 /** Nodes share the work of both planes in this queue group. */
 export const NODE_QUEUE = 'nexus';
 /** Where a node hears answers, in every account. */
@@ -53,7 +52,7 @@ export class Grants {
       subscribe: [
         `${inbox}.>`,
         work,
-        `${tool}.> ${TOOL_QUEUE}`,
+        `${tool}.> ${ENDPOINT_QUEUE}`,
         ...discoveryAnswers(modules, serviceIds === 'any' ? '*' : id),
       ],
       // one answer for each service, and no more: nats-server 2.9 forgets a request once it was answered that often

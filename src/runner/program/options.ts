@@ -11,6 +11,8 @@ export interface ProgramOptions {
   /** Where checkpoints are kept; below the home folder where absent. */
   readonly checkpoints?: string;
   readonly allowBash: boolean;
+  /** How calls reach it; by its registration where absent. */
+  readonly delivery?: 'serve' | 'claim';
   readonly maxConcurrent: number;
   readonly graceMs: number;
   readonly verbose: boolean;
@@ -26,6 +28,7 @@ interface Given {
   readonly natsUrl?: string[];
   readonly checkpoints?: string;
   readonly allowBash?: boolean;
+  readonly delivery?: 'serve' | 'claim';
   readonly maxConcurrent: number;
   readonly grace: number;
   readonly verbose?: boolean;
@@ -74,6 +77,12 @@ export function command(run: (options: ProgramOptions) => Promise<void>): Comman
     .option('--nats-url <url,…>', 'use these NATS servers instead of those the registration names', urls)
     .option('--checkpoints <folder>', 'keep checkpoints here (default: ~/.nexus/checkpoints)')
     .option('--allow-bash', 'serve bash too; see below')
+    .addOption(
+      new Option(
+        '--delivery <how>',
+        'whether Nexus sends calls, or the runner claims them (default: sent, where Nexus manages NATS)',
+      ).choices(['serve', 'claim']),
+    )
     .option('--max-concurrent <n>', 'how many calls are worked on at once', integer(1, 1_024), 16)
     .option(
       '--grace <seconds>',
@@ -87,13 +96,15 @@ export function command(run: (options: ProgramOptions) => Promise<void>): Comman
 }
 
 function checked(given: Given, self: Command): ProgramOptions {
-  const { root, natsUrl, checkpoints, allowBash = false, maxConcurrent, grace, verbose = false } = given;
+  const { root, natsUrl, checkpoints, allowBash = false, delivery, maxConcurrent } = given;
+  const { grace, verbose = false } = given;
   return {
     root,
     registration: given.registration ?? selfRegistration(given, self),
     ...(natsUrl && { natsUrls: natsUrl }),
     ...(checkpoints !== undefined && { checkpoints }),
     allowBash,
+    ...(delivery && { delivery }),
     maxConcurrent,
     graceMs: grace * 1_000,
     verbose,

@@ -21,7 +21,7 @@ describe('A file that is replaced', () => {
     await scratch.put('f', 'read');
     const read = await folder.look('f');
     await writeFile(scratch.at('f'), 'written by somebody else');
-    await expect(replaceFile(folder, 'f', Buffer.from('edited'), working, read)).rejects.toThrow(
+    await expect(replaceFile(folder, 'f', Buffer.from('edited'), working, { read })).rejects.toThrow(
       'f was changed by somebody else meanwhile; nothing was written',
     );
     expect(await readFile(scratch.at('f'), 'utf8')).toBe('written by somebody else');

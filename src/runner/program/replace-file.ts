@@ -8,7 +8,7 @@ const NEW_FILE_MODE = 0o666;
 
 /**
  * Puts `bytes` where `name` is, whole or not at all: written beside it, then renamed onto it in the opened folder. The
- * mode of a file that is replaced stays. Throws `ToolError` where the name is a link, no regular file, may not be
+ * mode of a file that is replaced stays; one that is `restored` gets its own back, and may be replaced although it is read-only. Throws `ToolError` where the name is a link, no regular file, may not be
  * written, or, when `read` is given, is no longer the file that was read. Answers whether a file was replaced.
  */
 export async function replaceFile(
@@ -16,15 +16,16 @@ export async function replaceFile(
   name: string,
   bytes: Uint8Array,
   signal: AbortSignal,
-  read?: Stats,
+  { read, restored }: { readonly read?: Stats; readonly restored?: { readonly mode: number } } = {},
 ): Promise<boolean> {
-  const before = await writable(folder, name);
+  const before = restored && read ? read : await writable(folder, name);
+  const wanted = restored?.mode ?? (before && before.mode & 0o777);
   const written = `.nexus-${randomUUID()}.tmp`;
   try {
-    const handle = await folder.create(written, before ? before.mode & 0o777 : NEW_FILE_MODE);
+    const handle = await folder.create(written, wanted ?? NEW_FILE_MODE);
     try {
       await handle.writeFile(bytes);
-      if (before) await handle.chmod(before.mode & 0o777);
+      if (wanted !== undefined) await handle.chmod(wanted);
       await handle.sync();
     } finally {
       await handle.close();

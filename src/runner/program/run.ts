@@ -85,6 +85,7 @@ async function connected(
     connectRunner({
       registration,
       ...(options.natsUrls && { servers: options.natsUrls }),
+      ...(options.delivery && { delivery: options.delivery }),
       maxConcurrent: options.maxConcurrent,
       log,
       signal,

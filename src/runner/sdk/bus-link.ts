@@ -7,8 +7,10 @@ import {
   type MsgHdrs,
   type NatsConnection,
   NatsError,
+  type Subscription,
 } from 'nats';
 import { authenticatorOf, readCreds } from '../../nkeys/creds.js';
+import type { ServiceResponder } from '../../services-protocol/service-responder.js';
 import { backoffMs, reconnectMs } from './backoff.js';
 import type { Log } from './log.js';
 import { pause } from './pause.js';
@@ -133,6 +135,28 @@ export class BusLink {
         }
       },
     });
+  }
+
+  /** Hears what is sent to one of this executor's tools, in the queue group of the tool's other servers. */
+  onTool(tool: string, queue: string, heard: (message: Msg) => void, denied: () => void): Subscription {
+    return this.connection.subscribe(this.toolSubject(tool), {
+      queue,
+      callback: (fault, message) => (fault ? denied() : heard(message)),
+    });
+  }
+
+  /** Lets a service of this process be discovered. */
+  answer(responder: ServiceResponder): void {
+    responder.start(this.connection);
+  }
+
+  toolSubject(tool: string): string {
+    return `${this.registration.bus.subjects.tool}.${tool}`;
+  }
+
+  /** Resolves when the server knows what was subscribed so far; at once when the connection is down, which tells it anyway. */
+  async flush(): Promise<void> {
+    if (this.up) await this.connection.flush().catch(() => undefined);
   }
 
   /** Calls `heard` each time the connection has come back. */

@@ -35,9 +35,14 @@ export class Call {
     this.abandoned = new Promise((resolve) => (this.abandonWith = resolve));
   }
 
-  /** Resolves when the call is committed, or its commit was refused for good. Never throws. */
-  async run(): Promise<void> {
+  /**
+   * Resolves when the call is committed, or its commit was refused for good; `worked` is told how long the handler took,
+   * and how it failed if it did. Never throws.
+   */
+  async run(worked: (nanoseconds: number, error?: string) => void): Promise<void> {
+    const startedAt = process.hrtime.bigint();
     const body = await this.carryOut();
+    worked(Number(process.hrtime.bigint() - startedAt), faultOf(body));
     await this.commit(this.kept ? { ...body, metadata: { ...this.kept, ...body.metadata } } : body);
   }
 
@@ -166,6 +171,12 @@ export class Call {
     const { run_public_id, task_key, tool_name } = this.claimed.task;
     return { run_public_id, task_key, tool_name };
   }
+}
+
+/** How a result is a fault, in words that everybody may read: never its content. Undefined for one that is fine. */
+function faultOf({ outcome, is_error }: CommitBody): string | undefined {
+  if (outcome === 'failed') return 'the call could not be run';
+  return is_error === true ? 'the tool reported an error' : undefined;
 }
 
 /** The park stands, or the result is not even JSON: something else can be committed in its place. */

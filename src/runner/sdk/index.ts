@@ -4,3 +4,4 @@ export { RefusedError } from './refused-error.js';
 export type { Registration } from './registration.js';
 export { connectRunner, Runner, type RunnerOptions } from './runner.js';
 export * from './tool.js';
+export type { ServedEndpoint } from './tool-subscriptions.js';

@@ -4,8 +4,13 @@ import { readFile } from 'node:fs/promises';
 export interface Registration {
   readonly executor: {
     readonly public_id: string;
+    readonly kind: 'runner' | 'agent_application' | 'tool_provider';
     readonly display_name?: string;
     readonly credential_epoch: number;
+    /** What it serves on which machine: it announces a service for each module. */
+    readonly modules: readonly string[];
+    readonly machine: string;
+    readonly assignment_scope: 'user_private' | 'account_wide';
   };
   /** The executor's token, `nxe_…`. Shown once: whoever holds it is this executor. */
   readonly secret: string;
@@ -39,6 +44,9 @@ export async function readRegistration(file: string): Promise<Registration> {
 export function asRegistration(value: unknown, source: string): Registration {
   const texts = [
     'executor.public_id',
+    'executor.kind',
+    'executor.machine',
+    'executor.assignment_scope',
     'secret',
     'bus.subjects.executor',
     'bus.subjects.work',
@@ -50,13 +58,10 @@ export function asRegistration(value: unknown, source: string): Registration {
     if (typeof found !== 'string' || found === '')
       throw new Error(`${source}: ${path} is missing from the registration`);
   }
-  const servers = at(value, 'bus.servers');
-  if (
-    !Array.isArray(servers) ||
-    servers.length === 0 ||
-    servers.some((server) => typeof server !== 'string')
-  ) {
-    throw new Error(`${source}: bus.servers is missing from the registration`);
+  for (const path of ['executor.modules', 'bus.servers']) {
+    const found = at(value, path);
+    if (!Array.isArray(found) || found.length === 0 || found.some((text) => typeof text !== 'string'))
+      throw new Error(`${source}: ${path} is missing from the registration`);
   }
   return value as Registration;
 }

@@ -1,13 +1,17 @@
 import { announce, type LeftOut, type OnInvalid } from './announce.js';
 import { jittered } from './backoff.js';
 import { BusLink } from './bus-link.js';
+import type { DeliveredCall } from './delivered-call.js';
 import { ExecutorVerbs } from './executor-verbs.js';
 import { type Log, silent } from './log.js';
 import { endsWithin, pause } from './pause.js';
 import { ClosedError, type RefusedError } from './refused-error.js';
+import { ModuleServices } from './module-services.js';
 import type { Registration } from './registration.js';
 import { BEAT_EVERY_MS, Seat } from './seat.js';
 import type { Announcement, ServedTool } from './tool.js';
+import { type ServedEndpoint, ToolSubscriptions } from './tool-subscriptions.js';
+import type { AnnouncementBody, Delivery } from './wire.js';
 import { WorkLoop } from './work-loop.js';
 
 export interface RunnerOptions {
@@ -16,6 +20,11 @@ export interface RunnerOptions {
   readonly servers?: readonly string[];
   /** How many calls are worked on at once; default 16. */
   readonly maxConcurrent?: number;
+  /**
+   * How calls reach this runner: Nexus sends them to its tools' own subjects (`serve`, the default where Nexus manages the
+   * bus), or it claims them, which a pool's member always does.
+   */
+  readonly delivery?: Delivery;
   /** Default: says nothing. */
   readonly log?: Log;
   /** Gives up connecting and waiting; has no effect afterwards. */
@@ -30,6 +39,9 @@ export interface RunnerOptions {
 const LAST_WORD_MS = 2_000;
 const LAST_COMMIT_MS = 5_000;
 const DEFAULT_GRACE_MS = 10_000;
+const DEFAULT_CONCURRENT = 16;
+/** What an announcement's `max_in_flight` may be (chapter 2). */
+const MOST_IN_FLIGHT = 1_024;
 
 /**
  * Connects as the executor of a registration. Resolves when Nexus has heard this process; waits while NATS cannot be
@@ -55,6 +67,12 @@ export async function connectRunner(options: RunnerOptions): Promise<Runner> {
   return new Runner(link, verbs, seat, options);
 }
 
+/** Pools are always `claim`, and so is everybody on a bus that Nexus does not manage (chapter 8). */
+function deliveryOf({ registration: { bus, executor }, delivery }: RunnerOptions): Delivery {
+  if (delivery !== undefined) return delivery;
+  return bus.credentials === null || executor.kind === 'tool_provider' ? 'claim' : 'serve';
+}
+
 /**
  * An executor that serves tools. It claims nothing until it has announced; from then on it works until `close`, across
  * lost connections and restarts of Nexus. Invariant: no claimed call is dropped in silence.
@@ -64,6 +82,10 @@ export class Runner {
   readonly ended: Promise<Error | undefined>;
   private readonly log: Log;
   private readonly loop: WorkLoop;
+  private readonly subscriptions: ToolSubscriptions;
+  private readonly services: ModuleServices;
+  /** How its calls reach it, as it is announced. */
+  private readonly delivery: Pick<AnnouncementBody, 'delivery' | 'max_in_flight'>;
   private readonly living = new AbortController();
   private readonly insist = new AbortController();
   private tools: ReadonlyMap<string, ServedTool> = new Map();
@@ -84,13 +106,25 @@ export class Runner {
     this.log = options.log ?? silent;
     this.ended = new Promise((resolve) => (this.endWith = resolve));
     this.hurry = new Promise((resolve) => (this.hurryUp = resolve));
-    const toolOf = (name: string): ServedTool | undefined => this.tools.get(name);
-    this.loop = new WorkLoop(this.verbs, toolOf, options.maxConcurrent ?? 16, this.log, this.insist.signal);
+    const { maxConcurrent = DEFAULT_CONCURRENT, registration } = options;
+    // only Nexus can send calls on a bus that it manages
+    const deliver = registration.bus.credentials === null ? undefined : this.deliver.bind(this);
+    this.subscriptions = new ToolSubscriptions(link, deliver, this.log);
+    this.services = new ModuleServices(link, registration);
+    const served = {
+      tool: (name: string) => this.tools.get(name),
+      count: this.subscriptions.count.bind(this.subscriptions),
+    };
+    this.loop = new WorkLoop(this.verbs, served, maxConcurrent, this.log, this.insist.signal);
+    const serves = deliveryOf(options) === 'serve';
+    this.delivery = serves
+      ? { delivery: 'serve', max_in_flight: Math.min(maxConcurrent, MOST_IN_FLIGHT) }
+      : {};
     link.onPush((push) => this.loop.heard(push));
     link.onReconnect(() => this.read());
     void link.closed().then((fault) => fault && this.endWith(fault));
     void seat.keep(this.living.signal, {
-      lost: () => this.loop.shut(),
+      lost: () => this.unseated(),
       regained: () => this.announceAgain(),
       fenced: (refusal) => this.fenced(refusal),
     });
@@ -109,6 +143,11 @@ export class Runner {
     const turn = this.announcing.then(() => this.replace(announcement, onInvalid));
     this.announcing = turn.catch(() => undefined);
     return turn;
+  }
+
+  /** The tools on subjects of their own, with what STATS says of each. */
+  get endpoints(): readonly ServedEndpoint[] {
+    return this.subscriptions.endpoints;
   }
 
   /** How many calls are under way. */
@@ -138,10 +177,11 @@ export class Runner {
     const before = this.tools;
     // A call of a new tool may arrive before the answer does.
     this.tools = new Map([...before, ...served(tools)]);
+    if (this.mayServe) await this.subscriptions.add(tools.map(({ name }) => name));
     let leftOut: LeftOut[];
     try {
       // Handlers are functions, which JSON leaves out: the entries go out as they are.
-      const taken = await announce({ tools, environment, documents }, onInvalid, (body) =>
+      const taken = await announce({ tools, environment, documents, ...this.delivery }, onInvalid, (body) =>
         this.verbs.repeated('announce', () => this.verbs.announce(body), this.living.signal),
       );
       this.tools = new Map(served(taken.announced.tools as ServedTool[]));
@@ -151,13 +191,24 @@ export class Runner {
     } catch (fault) {
       this.tools = before;
       throw fault;
+    } finally {
+      await this.subscriptions.keep([...this.tools.keys()]);
     }
     this.announced = { announcement, onInvalid };
     this.log('info', 'announced', { tools: [...this.tools.keys()] });
-    if (!this.seat.isHeld || this.living.signal.aborted) return leftOut;
+    if (!this.mayServe) return leftOut;
     this.loop.open();
     this.read();
+    await this.services.say(this.tools, this.subscriptions.endpoints);
     return leftOut;
+  }
+
+  private get mayServe(): boolean {
+    return this.seat.isHeld && !this.living.signal.aborted;
+  }
+
+  private deliver(call: DeliveredCall): void {
+    this.loop.deliver(call);
   }
 
   private announceAgain(): void {
@@ -180,18 +231,27 @@ export class Runner {
     }
   }
 
+  /** Another process speaks for the executor: its calls are that one's. */
+  private unseated(): void {
+    this.loop.shut();
+    this.services.stop();
+    void this.subscriptions.keep([]);
+  }
+
   private fenced(refusal: RefusedError): void {
     this.log(
       'error',
       'the secret of this runner is no longer good: it was registered anew elsewhere, or revoked',
     );
-    this.loop.shut();
+    this.unseated();
     this.endWith(refusal);
   }
 
   private async shutDown(graceMs: number): Promise<void> {
     this.loop.shut();
+    this.services.stop();
     this.living.abort(new ClosedError('the runner is closed'));
+    await endsWithin(this.subscriptions.keep([]), LAST_WORD_MS);
     const { callsUnderWay } = this.loop;
     if (callsUnderWay > 0) this.log('info', `waiting up to ${graceMs} ms for ${callsUnderWay} calls to end`);
     const idle = this.loop.whenIdle();

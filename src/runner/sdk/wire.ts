@@ -82,10 +82,16 @@ export interface AnnouncedDocument {
   readonly description: string;
 }
 
+/** How calls reach an executor (chapter 8): it claims them, or Nexus sends them to its tools' own subjects. */
+export type Delivery = 'claim' | 'serve';
+
 export interface AnnouncementBody {
   readonly tools: readonly AnnouncedTool[];
   readonly environment?: object;
   readonly documents?: readonly AnnouncedDocument[];
+  /** Absent: `claim`. */
+  readonly delivery?: Delivery;
+  readonly max_in_flight?: number;
 }
 
 /** One entry of `error.details` of a refused announcement. */

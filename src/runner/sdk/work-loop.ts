@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Call } from './call.js';
+import type { DeliveredCall } from './delivered-call.js';
 import type { ExecutorVerbs } from './executor-verbs.js';
 import type { Log } from './log.js';
 import type { Claimed } from './park.js';
@@ -9,14 +10,25 @@ import type { InboxPage, InboxRow, TaskName, WorkPush } from './wire.js';
 
 /** How many tasks are remembered until a slot is free; beyond it the inbox is read again. */
 const MOST_WAITING = 1_000;
+/** How many claim tokens of delivered calls are remembered: one that comes again is not worked again. */
+const MOST_TOKENS = 10_000;
+
+/** The tools that are served, and their counts. */
+interface Served {
+  tool(name: string): ServedTool | undefined;
+  count(tool: string, nanoseconds: number, error?: string): void;
+}
 
 /**
- * Claims what waits for this executor, at most `maxConcurrent` calls at a time. A push is claimed at once where a slot
- * is free; the inbox, which is complete, is read whole whenever a push may have been lost. Invariant: a task is known
- * to one place only: waiting, or busy from its claim's first try to its commit.
+ * Works on what waits for this executor, at most `maxConcurrent` calls at a time. A push is claimed at once where a slot
+ * is free; the inbox, which is complete, is read whole whenever a push may have been lost; what Nexus delivers is claimed
+ * already, and comes first. Invariant: a task is known to one place only: waiting, delivered, or busy from its claim's first
+ * try to its commit.
  */
 export class WorkLoop {
   private readonly waiting = new Map<string, TaskName>();
+  private readonly delivered = new Map<string, Delivered>();
+  private readonly tokens = new Set<string>();
   /** The call is there once its claim was answered. */
   private readonly busy = new Map<string, Call | undefined>();
   private isOpen = false;
@@ -29,7 +41,7 @@ export class WorkLoop {
 
   constructor(
     private readonly verbs: ExecutorVerbs,
-    private readonly toolOf: (name: string) => ServedTool | undefined,
+    private readonly served: Served,
     private readonly maxConcurrent: number,
     private readonly log: Log,
     /** Aborts when nothing may be repeated any longer. */
@@ -50,7 +62,19 @@ export class WorkLoop {
   }
 
   get callsUnderWay(): number {
-    return this.busy.size;
+    return this.busy.size + this.delivered.size;
+  }
+
+  /** Takes a call that Nexus has claimed for this executor, whether the loop is open or not: it must be committed. */
+  deliver(call: DeliveredCall): void {
+    const { task, claimToken } = call.claimed;
+    if (this.tokens.has(claimToken)) return;
+    this.tokens.add(claimToken);
+    const [oldest] = this.tokens;
+    if (this.tokens.size > MOST_TOKENS && oldest !== undefined) this.tokens.delete(oldest);
+    this.waiting.delete(keyOf(task));
+    this.delivered.set(keyOf(task), { call, isCanceled: false });
+    this.fill();
   }
 
   /** Takes a push. One that cannot be understood is ignored: pushes only bring a read forward. */
@@ -59,7 +83,9 @@ export class WorkLoop {
     const { run_public_id, task_key } = push;
     if (push.event === 'work_canceled') {
       this.waiting.delete(keyOf(push));
-      this.busy.get(keyOf(push))?.end('canceled', 'The call was canceled.');
+      const delivered = this.delivered.get(keyOf(push));
+      if (delivered) delivered.isCanceled = true;
+      else this.busy.get(keyOf(push))?.end('canceled', CANCELED);
     } else if (push.kind === 'tool_call') {
       this.offer({ run_public_id, task_key }, null);
       this.fill();
@@ -81,7 +107,7 @@ export class WorkLoop {
 
   /** Resolves when no call is under way. */
   async whenIdle(): Promise<void> {
-    if (this.busy.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+    if (this.callsUnderWay > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
   }
 
   /** Tells every call to stop, those too whose claim is still to be answered. */
@@ -125,12 +151,20 @@ export class WorkLoop {
   private offer({ run_public_id, task_key }: TaskName, page: Cursor): void {
     const task = { run_public_id, task_key };
     const key = keyOf(task);
-    if (!this.isOpen || this.busy.has(key)) return;
+    if (!this.isOpen || this.busy.has(key) || this.delivered.has(key)) return;
     if (this.waiting.size < MOST_WAITING) this.waiting.set(key, task);
     else this.unread ??= { after: page };
   }
 
   private fill(): void {
+    for (const [key, delivered] of this.delivered) {
+      if (this.busy.size >= this.maxConcurrent) return;
+      // while a claim by the verb is still to be refused
+      if (this.busy.has(key)) continue;
+      this.delivered.delete(key);
+      this.busy.set(key, undefined);
+      void this.carryOut(key, delivered);
+    }
     for (const [key, task] of this.waiting) {
       if (!this.isOpen || this.busy.size >= this.maxConcurrent) return;
       this.waiting.delete(key);
@@ -142,15 +176,30 @@ export class WorkLoop {
 
   private async take(key: string, task: TaskName): Promise<void> {
     const claimed = await this.claim(task);
-    if (claimed) {
-      const call = new Call(claimed, this.toolOf(claimed.task.tool_name), this.verbs, this.log, this.insist);
-      this.busy.set(key, call);
-      if (this.stopped) call.end(this.stopped.why, this.stopped.message);
-      await call.run();
-    }
+    if (claimed) await this.work(key, claimed);
+    this.freed(key);
+  }
+
+  private async carryOut(key: string, { call, isCanceled }: Delivered): Promise<void> {
+    await this.work(key, call.claimed, isCanceled);
+    call.done();
+    this.freed(key);
+  }
+
+  /** Resolves when the call is committed. */
+  private async work(key: string, claimed: Claimed, isCanceled = false): Promise<void> {
+    const { tool_name: name } = claimed.task;
+    const call = new Call(claimed, this.served.tool(name), this.verbs, this.log, this.insist);
+    this.busy.set(key, call);
+    if (isCanceled) call.end('canceled', CANCELED);
+    if (this.stopped) call.end(this.stopped.why, this.stopped.message);
+    await call.run((nanoseconds, error) => this.served.count(name, nanoseconds, error));
+  }
+
+  private freed(key: string): void {
     this.busy.delete(key);
     this.fill();
-    if (this.busy.size === 0) for (const resolve of this.idle.splice(0)) resolve();
+    if (this.callsUnderWay === 0) for (const resolve of this.idle.splice(0)) resolve();
   }
 
   /** Claims with a token of our own, so that a repeat answers the same claim and a lost answer costs nothing. */
@@ -179,6 +228,13 @@ export class WorkLoop {
     }
   }
 }
+
+interface Delivered {
+  readonly call: DeliveredCall;
+  isCanceled: boolean;
+}
+
+const CANCELED = 'The call was canceled.';
 
 type Cursor = InboxPage['pagination']['next_after'];
 

@@ -18,7 +18,8 @@ const TIDY_MS = 120_000;
 /** A file of a checkpoint. */
 export interface StoredFile {
   readonly oid: string;
-  readonly executable: boolean;
+  /** Who may read, write and execute it. */
+  readonly mode: number;
 }
 
 /** What a checkpoint says beside its files. */
@@ -30,9 +31,17 @@ export interface CheckpointNotes {
   readonly absent: readonly string[];
 }
 
+/** The notes as they are stored: modes that git knows nothing of stand beside. */
+interface StoredNotes extends Omit<CheckpointNotes, 'before'> {
+  readonly modes?: Readonly<Record<string, number>>;
+}
+
 export interface Checkpoint extends CheckpointNotes {
   readonly files: ReadonlyMap<string, StoredFile>;
 }
+
+/** The two modes of a file that git knows. */
+const GIT_MODES = { '100644': 0o644, '100755': 0o755 } as const;
 
 const REFS = 'refs/checkpoints';
 const ID = /^([0-9a-f]{12})-[0-9a-f]{16}$/;
@@ -64,14 +73,18 @@ export function* checkpointCommand(
   files: ReadonlyMap<string, StoredFile>,
   { before, ...notes }: CheckpointNotes,
 ): Generator<string> {
-  const message = `${before}\n\n${JSON.stringify(notes)}`;
+  const modes = [...files].flatMap(([path, { mode }]) =>
+    mode === GIT_MODES[gitMode(mode)] ? [] : [[path, mode]],
+  );
+  const stored: StoredNotes = { ...notes, modes: Object.fromEntries(modes) as Record<string, number> };
+  const message = `${before}\n\n${JSON.stringify(stored)}`;
   const seconds = Math.floor(takenAt(id).getTime() / 1_000);
   yield `commit ${REFS}/${id}\ncommitter Nexus runner <> ${seconds} +0000\ndata ${Buffer.byteLength(message)}\n${message}\n`;
-  for (const [path, { oid, executable }] of files) {
-    yield `M ${executable ? '100755' : '100644'} ${oid} ${quoted(path)}\n`;
-  }
+  for (const [path, { oid, mode }] of files) yield `M ${gitMode(mode)} ${oid} ${quoted(path)}\n`;
   yield '\n';
 }
+
+const gitMode = (mode: number): keyof typeof GIT_MODES => ((mode & 0o100) === 0 ? '100644' : '100755');
 
 const quoted = (path: string): string =>
   `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')}"`;
@@ -93,8 +106,9 @@ export class CheckpointStore {
     const commit = await this.git.text(['cat-file', 'commit', ref], { signal });
     const [before = '', notes = '{}'] = commit.slice(commit.indexOf('\n\n') + 2).split('\n\n');
     const listing = await this.git.text(['ls-tree', '-r', '-z', '--full-tree', ref], { signal });
-    const { leftOut, absent } = JSON.parse(notes) as CheckpointNotes;
-    return { before, leftOut, absent, files: new Map(listing.split('\0').flatMap(storedFile)) };
+    const { leftOut, absent, modes = {} } = JSON.parse(notes) as StoredNotes;
+    const files = listing.split('\0').flatMap((entry) => storedFile(entry, modes));
+    return { before, leftOut, absent, files: new Map(files) };
   }
 
   /** The contents of these blobs, in this order, one at a time. */
@@ -156,11 +170,12 @@ export class CheckpointStore {
   }
 }
 
-function storedFile(entry: string): [string, StoredFile][] {
+function storedFile(entry: string, modes: Readonly<Record<string, number>>): [string, StoredFile][] {
   const found = /^(100755|100644) blob ([0-9a-f]{40})\t(.*)$/s.exec(entry);
   if (!found) return [];
-  const [, mode, oid = '', path = ''] = found;
-  return [[path, { oid, executable: mode === '100755' }]];
+  const [, known, oid = '', path = ''] = found;
+  const mode = Object.hasOwn(modes, path) ? modes[path] : undefined;
+  return [[path, { oid, mode: mode ?? GIT_MODES[known as keyof typeof GIT_MODES] }]];
 }
 
 /** The size in a line of `cat-file --batch`. Throws where the blob is not there. */

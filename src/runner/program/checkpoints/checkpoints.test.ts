@@ -120,6 +120,29 @@ describe('A checkpoint', () => {
     expect(await isThere('made/deep/new.txt')).toBe(false);
   });
 
+  it('keeps who may read, write and execute a file: a secret that was deleted or opened up is one again', async () => {
+    const modes: [string, number][] = [
+      ['secret', 0o600],
+      ['opened', 0o600],
+      ['locked', 0o444],
+      ['shared', 0o664],
+      ['plain', 0o644],
+      ['run.sh', 0o750],
+      ['__proto__', 0o640],
+    ];
+    for (const [path, mode] of modes) {
+      await scratch.put(path, path);
+      await chmod(scratch.at(path), mode);
+    }
+    const before = await bash(
+      'rm secret shared __proto__ run.sh; chmod 666 opened locked; printf x > locked; chmod 400 plain',
+    );
+    await restore(before);
+    const found = modes.map(async ([path]) => [path, (await stat(scratch.at(path))).mode & 0o777]);
+    expect(await Promise.all(found)).toEqual(modes);
+    expect(await text('locked')).toBe('locked');
+  });
+
   it('is undone by the checkpoint that its restoration left, and that again', async () => {
     await scratch.put('a.txt', 'one');
     const first = await bash('printf two > a.txt; printf b > b.txt');

@@ -22,7 +22,7 @@ export function planRestore(checkpoint: Checkpoint, now: Pick<Snapshot, 'files'>
     removals: [...now.files.keys()].filter((path) => !checkpoint.files.has(path) && !wasLeftOut(path)),
     writes: [...checkpoint.files].flatMap(([path, file]) => {
       const there = now.files.get(path);
-      const isSame = there?.oid === file.oid && there.executable === file.executable;
+      const isSame = there?.oid === file.oid && there.mode === file.mode;
       return isSame ? [] : [{ path, ...file }];
     }),
   };

@@ -47,7 +47,7 @@ export class Restore {
     for await (const bytes of store.contents(oids, this.signal)) {
       const file = writes[next];
       if (!file) break;
-      await this.locks.hold(file.path, () => this.put(file.path, bytes, file.executable));
+      await this.locks.hold(file.path, () => this.put(file.path, bytes, file.mode));
       next += 1;
     }
     if (next < writes.length) throw new Error('the store is damaged: it ends early');
@@ -76,22 +76,22 @@ export class Restore {
     await this.within(path, (folder, name) => unlink(folder.entry(name)));
   }
 
-  private async put(path: string, bytes: Buffer, executable: boolean): Promise<void> {
+  private async put(path: string, bytes: Buffer, mode: number): Promise<void> {
     this.signal.throwIfAborted();
     const read = this.undo.files.has(path) ? await this.requireUnchanged(path) : undefined;
     await this.within(path, async (folder, name) => {
-      if (read) await replaceFile(folder, name, bytes, this.signal, read);
-      else await this.make(folder, name, bytes);
-      await setExecutable(folder, name, executable);
+      if (read) await replaceFile(folder, name, bytes, this.signal, { read, restored: { mode } });
+      else await this.make(folder, name, bytes, mode);
     });
   }
 
-  /** Makes a file where there is none; folders that are empty by now make room. */
-  private async make(folder: OpenFolder, name: string, bytes: Buffer): Promise<void> {
+  /** Makes a file where there is none, never readable to more than its mode says; folders that are empty by now make room. */
+  private async make(folder: OpenFolder, name: string, bytes: Buffer, mode: number): Promise<void> {
     if ((await folder.look(name))?.isDirectory()) await this.removeEmpty(folder, name);
-    const handle = await folder.create(name, 0o666);
+    const handle = await folder.create(name, 0o600);
     try {
       await handle.writeFile(bytes);
+      await handle.chmod(mode);
       await handle.sync();
     } catch (fault) {
       await unlink(folder.entry(name)).catch(() => undefined);
@@ -126,17 +126,6 @@ export class Restore {
     } finally {
       await folder.close();
     }
-  }
-}
-
-async function setExecutable(folder: OpenFolder, name: string, executable: boolean): Promise<void> {
-  const handle = await folder.file(name);
-  try {
-    const { mode } = await handle.stat();
-    const wanted = executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
-    if (wanted !== mode) await handle.chmod(wanted & 0o777);
-  } finally {
-    await handle.close();
   }
 }
 

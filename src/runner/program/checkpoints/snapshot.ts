@@ -135,7 +135,7 @@ export class Snapshots {
       const bytes = await handle.readFile();
       const settled = stats.ctimeMs < Date.now() - SETTLES_AFTER_MS;
       if (!isUnchanged(stats, await handle.stat())) return 'changing';
-      return { bytes, oid: blobId(bytes), executable: (stats.mode & 0o100) !== 0, stats, settled };
+      return { bytes, oid: blobId(bytes), mode: stats.mode & 0o777, stats, settled };
     } finally {
       await handle.close();
     }
@@ -144,7 +144,7 @@ export class Snapshots {
 
 /** Names what a checkpoint says, in whatever order it was found; what is about to happen does not count. */
 function digestOf(files: ReadonlyMap<string, StoredFile>, { leftOut, absent }: CheckpointNotes): string {
-  const held = [...files].map(([path, { oid, executable }]) => JSON.stringify([path, oid, executable]));
+  const held = [...files].map(([path, { oid, mode }]) => JSON.stringify([path, oid, mode]));
   const lacking = Object.entries(leftOut).map((entry) => JSON.stringify(entry));
   const all = [...held.sort(), ...lacking.sort(), JSON.stringify([...absent].sort())];
   return createHash('sha256').update(all.join('\n')).digest('hex');

@@ -47,7 +47,7 @@ export const editTool = (root: RootFolder, locks: PathLocks): ServedTool => ({
         try {
           const read = await handle.stat();
           const { text, count } = replaced(await textOf(handle, read.size, path), change, path);
-          await replaceFile(folder, name, Buffer.from(text), signal, read);
+          await replaceFile(folder, name, Buffer.from(text), signal, { read });
           return count;
         } finally {
           await handle.close();
