@@ -33,6 +33,8 @@ import {
 type Asked = Pick<HttpAnswer, 'status' | 'body'>;
 type OnInbox = Of<'claim' | 'claim_status' | 'extend' | 'commit' | 'progress'>;
 
+export type Nodes = readonly [TestNode, TestNode];
+
 /** How a request goes: through a node's REST door, or over the bus to whichever node takes it. */
 export interface Way {
   readonly node: 0 | 1;
@@ -53,11 +55,11 @@ export class RealWorld {
   private conversation = '';
 
   private constructor(
-    private readonly nodes: readonly [TestNode, TestNode],
+    private readonly nodes: Nodes,
     private readonly account: TestAccount,
   ) {}
 
-  static async create(nodes: readonly [TestNode, TestNode]): Promise<RealWorld> {
+  static async create(nodes: Nodes): Promise<RealWorld> {
     const world = new RealWorld(nodes, await secondAccount(nodes[0]));
     for (const name of MEMBERS) await world.addMember(name);
     for (const name of EXECUTORS) await world.register(name, 0);

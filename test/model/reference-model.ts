@@ -42,6 +42,18 @@ export function apply(state: State, command: Command, isRacing = false): Answer 
   }
 }
 
+/**
+ * What an approval may also come to that runs beside something which made the call rest with another entry than `before`: it
+ * changes nothing, since nobody was asked about that.
+ */
+export function overtaken(before: State, state: State, command: Command): Answer | undefined {
+  if (command.verb !== 'approve') return undefined;
+  const [asked, now] = [before, state].map(({ tasks }) => tasks.find((task) => isNamed(task, command)));
+  if (now?.status !== 'needs_approval' || now.restsWith === asked?.restsWith) return undefined;
+  const { outcomes } = apply(structuredClone(state), command);
+  return outcomes.includes('200') ? { outcomes, body: taskView(now) } : undefined;
+}
+
 const successOf = ({ verb }: Command): string => {
   if (verb === 'create_run' || verb === 'accept') return '201';
   return verb === 'progress' ? '202' : '200';

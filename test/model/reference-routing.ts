@@ -58,7 +58,7 @@ export function sees(viewer: Member, principal: Member): boolean {
 }
 
 /** Chapter 1, assignment_scope: the manager and the agents that human stewards, or every member. */
-export function admits(name: ExecutorName, member: Member): boolean {
+function admits(name: ExecutorName, member: Member): boolean {
   const { manager, isPrivate, agent } = REGISTRATIONS[name];
   if (agent !== undefined) return agent === member;
   return !isPrivate || manager === member || personOf(member).steward === manager;

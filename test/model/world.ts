@@ -73,7 +73,7 @@ export const PROFILES = {
   lookup: profile('write', true, 'open', 'none', 'lookup'),
   intrinsic: profile('write', false, 'closed', 'intrinsic', 'none'),
 } as const;
-export type ProfileName = keyof typeof PROFILES;
+type ProfileName = keyof typeof PROFILES;
 
 /** Rules that runs are made with. */
 export const RULES = {
@@ -104,7 +104,7 @@ export const CLOCKS = {
   hold: 86_400_000,
 } as const;
 
-export interface Executor {
+interface Executor {
   epoch: number;
   isRevoked: boolean;
   isShutDown: boolean;
@@ -129,7 +129,7 @@ export interface Run {
   prunedAs?: 'open' | 'completed';
 }
 
-export type Status =
+type Status =
   'needs_approval' | 'dispatched' | 'completed' | 'failed' | 'timed_out' | 'uncertain' | 'canceled';
 
 export interface Task {

@@ -654,6 +654,23 @@ describe('no responders', () => {
     expect(row['deadline_before_delivery']).toEqual(waiting['deadline_at']);
   });
 
+  it('a tool that models do not see any more settles an agent’s waiting calls, and no person’s', async () => {
+    await announced(['echo']);
+    const task = await call();
+    await until(task, isFree);
+    const byPerson = taskOf(await accept(one, steward, run, [toolStep('echo', runner)]));
+    await until(byPerson, isFree);
+    const program = await server();
+    await program.serve('echo');
+    await announceServe(one, runner, ['echo'], {}, { description: undefined, input_schema: undefined });
+    expect(await taskNow(one, agent, task, 2_000)).toMatchObject({
+      status: 'failed',
+      error: { key: 'tool_not_served', detail: 'only people call this tool now' },
+    });
+    const [delivered] = await program.heard(1);
+    expect(delivered).toMatchObject({ task_key: byPerson.task_key });
+  });
+
   it('a tool that is announced no more settles its waiting calls tool_not_served', async () => {
     await announced(['echo', 'other']);
     const task = await call();

@@ -2,7 +2,8 @@ import type { AccountId } from '../../db/account-id.js';
 import { statement } from '../../db/statement.js';
 import { type TaskRow, taskColumns } from '../../routing/task-row.js';
 import { becomesClaimed } from '../becomes-claimed.sql.js';
-import { CLAIM_REFUSAL, CLAIM_TABLES, type ClaimRefusal } from '../claim-refusal.sql.js';
+import { CLAIM_REFUSAL, CLAIM_TABLES, type ClaimRefusal, isForPeopleOnly } from '../claim-refusal.sql.js';
+import { PEOPLE_ONLY } from '../verdict.js';
 
 const UNSERVED = 'tool_not_served' satisfies ClaimRefusal;
 
@@ -18,7 +19,7 @@ export type DeliveredRow = TaskRow & {
 /**
  * Claims calls that wait for an executor that serves, the oldest first: as many as there are `tokens` (a JSON list of
  * hexadecimal hashes) and as it may be delivered beside what it has (chapter 8, Delivery). The rules are those of a claim: a
- * call that they forbid stays, and one whose tool is announced no more fails. A row that somebody else is moving is left to
+ * call that they forbid stays, and one whose tool is served no more fails. A row that somebody else is moving is left to
  * them, so that two nodes never deliver one call. Inputs of more than `mostBytes` wait for a claim by the verb. At least one
  * row is answered.
  *
@@ -39,7 +40,8 @@ export const deliverWaiting = statement<
      where e.account_id = $1 and e.id = $2 and e.status = 'active' and a.delivery = 'serve'
    ), found as materialized (
      select locked.*, job.places from job cross join lateral (
-       select t.run_id, t.task_key, t.seq, case ${CLAIM_REFUSAL} end as refusal
+       select t.run_id, t.task_key, t.seq, case ${CLAIM_REFUSAL} end as refusal,
+         ${isForPeopleOnly} as is_for_people_only
        from tasks t join ${CLAIM_TABLES} join members m on m.id = t.principal_id join runs r on r.id = t.run_id
        where t.addressed_id = job.executor_id and t.status = 'dispatched' and t.claimed_by is null
          and t.deadline_at > now() and octet_length(t.tool_input::text) <= $4
@@ -58,7 +60,8 @@ export const deliverWaiting = statement<
      where t.run_id = job.run_id and t.task_key = job.task_key
      returning job.place, t.*
    ), unserved as (
-     update tasks t set status = 'failed', settled_at = clock_timestamp(), error_key = '${UNSERVED}'
+     update tasks t set status = 'failed', settled_at = clock_timestamp(), error_key = '${UNSERVED}',
+       error_detail = case when found.is_for_people_only then '${PEOPLE_ONLY}' end
      from found
      where t.run_id = found.run_id and t.task_key = found.task_key and found.refusal = '${UNSERVED}'
      returning null::bigint as place, t.*
