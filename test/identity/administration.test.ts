@@ -14,6 +14,7 @@ import {
   type TestMember,
   withToken,
 } from '../support/factories.js';
+import { createDatabase, dropDatabase } from '../support/database.js';
 import { type HttpAnswer, TestNode } from '../support/node.js';
 import { anotherAccount } from './two-accounts.js';
 
@@ -574,20 +575,21 @@ describe('The first start of an empty database', () => {
   });
 
   it('happens once when two nodes start together, and not again at the next start', async () => {
-    const lone = await TestNode.start();
     const homes = await Promise.all([1, 2].map(() => mkdtemp(join(tmpdir(), 'nexus-home-'))));
-    const { pool } = lone.db;
-    await pool.query('truncate accounts cascade');
-    const nodes = await Promise.all(homes.map((home) => TestNode.start({ NEXUS_HOME: home }, lone)));
-    const counted = await pool.query(
+    const shared = { DATABASE_URL: await createDatabase(), NEXUS_BUS_PREFIX: 'together' };
+    const nodes = await Promise.all(homes.map((home) => TestNode.start({ ...shared, NEXUS_HOME: home })));
+    const counted = await nodes[0]?.db.pool.query(
       `select (select count(*) from accounts)::int as accounts, (select count(*) from members)::int as members,
               (select count(*) from credentials)::int as credentials`,
     );
-    expect(counted.rows).toEqual([{ accounts: 1, members: 1, credentials: 1 }]);
+    expect(counted?.rows).toEqual([{ accounts: 1, members: 1, credentials: 1 }]);
     const files = (await Promise.all(homes.map((home) => readdir(home)))).flat();
     expect(files).toEqual(['platform.secret']);
     await Promise.all(nodes.map((started) => started.close()));
-    await lone.close();
+    const again = await TestNode.start({ ...shared, NEXUS_HOME: homes[0] });
+    expect((await again.db.pool.query('select from credentials')).rowCount).toBe(1);
+    await again.close();
+    await dropDatabase(shared.DATABASE_URL);
     await Promise.all(homes.map((home) => rm(home, { recursive: true })));
   });
 });

@@ -142,7 +142,7 @@ describe('The runner program', () => {
     await writeFile(outside('r.json'), '"a secret', { mode: 0o600 });
     await expect(start({}).ended).rejects.toThrow(`${outside('r.json')} is not JSON`);
     await writeFile(outside('r.json'), '{"executor":{"public_id":"x"}}');
-    await expect(start({}).ended).rejects.toThrow('executor.kind is missing from the registration');
+    await expect(start({}).ended).rejects.toThrow('secret is missing from the registration');
   });
 
   it('warns of a registration that others may read', async () => {

@@ -35,10 +35,11 @@ export class TestNode {
     private readonly disposable: string | undefined,
   ) {}
 
-  /** Starts one on a database of its own, or on that of `beside` as a second node. */
+  /** Starts one on a database of its own, on that of `beside` as a second node, or on what `settings` name. */
   static async start(settings: NodeJS.ProcessEnv = {}, beside?: TestNode): Promise<TestNode> {
-    const databaseUrl = beside?.env.DATABASE_URL ?? (await createDatabase());
-    const home = beside?.home ?? (await mkdtemp(join(tmpdir(), 'nexus-home-')));
+    const given = settings['DATABASE_URL'] ?? beside?.env.DATABASE_URL;
+    const databaseUrl = given ?? (await createDatabase());
+    const home = settings['NEXUS_HOME'] ?? beside?.home ?? (await mkdtemp(join(tmpdir(), 'nexus-home-')));
     const env = readEnv({
       DATABASE_URL: databaseUrl,
       DATABASE_POOL_MAX: '8',
@@ -54,7 +55,7 @@ export class TestNode {
     const app = await createNode(env);
     await app.startAllMicroservices();
     await app.listen(0, '127.0.0.1');
-    const node = new TestNode(app, env, home, beside ? undefined : databaseUrl);
+    const node = new TestNode(app, env, home, given === undefined ? databaseUrl : undefined);
     await node.busIsUp();
     return node;
   }
