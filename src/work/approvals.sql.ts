@@ -1,6 +1,7 @@
 import type { AccountId } from '../db/account-id.js';
 import { statement } from '../db/statement.js';
 import { type TaskRow, taskColumns } from '../routing/task-row.js';
+import { isBeforeDeadline } from './expiry.sql.js';
 
 /** A resting call on a page; `has_more`: another rests behind it. */
 export type RestingRow = TaskRow & { readonly has_more: boolean };
@@ -9,7 +10,7 @@ export type RestingRow = TaskRow & { readonly has_more: boolean };
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Resting calls behind the cursor `$2`, in order of acceptance; what is due is as good as settled. */
-const next = `t.status = 'needs_approval' and t.seq > $2::bigint and t.deadline_at > now() order by t.seq limit $3`;
+const next = `t.status = 'needs_approval' and t.seq > $2::bigint and ${isBeforeDeadline('t')} order by t.seq limit $3`;
 
 /** SQL: the page over the rows that `found` selects; `$3` counts one more than is shown. */
 const page = (found: string): string => `

@@ -27,3 +27,9 @@ export const expiredErrorKey = (t: string): string => `case
 /** SQL: its detail; null where the key says all. */
 export const expiredErrorDetail = (t: string): string =>
   `case when ${isUncertain(t)} then '${uncertain.error_detail ?? ''}' end`;
+
+/**
+ * SQL: the task of this alias is not due yet. Asked of each row that another index finds: `tasks_due` is the sweep's, and to
+ * walk it for one executor's rows is to walk everybody's.
+ */
+export const isBeforeDeadline = (task: string): string => `(${task}.deadline_at > now()) is true`;

@@ -2,6 +2,7 @@ import type { AccountId } from '../db/account-id.js';
 import { statement } from '../db/statement.js';
 import { eligible } from '../identity/eligibility.sql.js';
 import { isForPeopleOnly } from './claim-refusal.sql.js';
+import { isBeforeDeadline } from './expiry.sql.js';
 
 /** A row of an inbox as the statement answers it; texts are JSON kept as it was sent. */
 export interface InboxRow {
@@ -33,7 +34,7 @@ const ROW_BYTES = 1_024;
 
 const names = `t.run_id, t.task_key, t.seq`;
 /** In order of acceptance, behind the cursor and before the deadline: what is due is as good as settled. */
-const next = `and t.seq > $3 and t.deadline_at > now() order by t.seq limit $4 + 1`;
+const next = `and t.seq > $3 and ${isBeforeDeadline('t')} order by t.seq limit $4 + 1`;
 
 /**
  * What waits for an executor (chapter 6, Inbox), oldest first: calls addressed to it; of the pools whose names it announces

@@ -50,10 +50,10 @@ export class Server implements Door {
     await this.connection.flush();
   }
 
-  /** Resolves with the calls once so many have come. */
+  /** Resolves with what has come once it is so many calls. */
   async heard(count: number): Promise<Delivered[]> {
     while (this.calls.length < count) await new Promise<void>((resolve) => (this.watch = resolve));
-    return this.calls;
+    return [...this.calls];
   }
 
   ask(verb: string, fields: object | string = {}): Promise<DoorAnswer> {

@@ -3,6 +3,7 @@ import { statement } from '../../db/statement.js';
 import { type TaskRow, taskColumns } from '../../routing/task-row.js';
 import { becomesClaimed } from '../becomes-claimed.sql.js';
 import { CLAIM_REFUSAL, CLAIM_TABLES, type ClaimRefusal, isForPeopleOnly } from '../claim-refusal.sql.js';
+import { isBeforeDeadline } from '../expiry.sql.js';
 import { PEOPLE_ONLY } from '../verdict.js';
 
 const UNSERVED = 'tool_not_served' satisfies ClaimRefusal;
@@ -44,7 +45,7 @@ export const deliverWaiting = statement<
          ${isForPeopleOnly} as is_for_people_only
        from tasks t join ${CLAIM_TABLES} join members m on m.id = t.principal_id join runs r on r.id = t.run_id
        where t.addressed_id = job.executor_id and t.status = 'dispatched' and t.claimed_by is null
-         and t.deadline_at > now() and octet_length(t.tool_input::text) <= $4
+         and ${isBeforeDeadline('t')} and octet_length(t.tool_input::text) <= $4
          and coalesce(case ${CLAIM_REFUSAL} end, '${UNSERVED}') = '${UNSERVED}'
        order by t.seq limit (select count(*) + 1 from token)
        for no key update of t skip locked) locked
